@@ -1,6 +1,5 @@
 import { maxUint256, parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Actor } from "#devnet/market/actors.ts";
 import { criteriaTree } from "#projections/domain/seaport/criteria.ts";
@@ -8,15 +7,16 @@ import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { appendObservations } from "#projections/log/append.ts";
-import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { tokenSetSubmitted } from "#projections/orders/token-sets.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import {
   attemptMove,
+  expectStateThen,
   followedChain,
   openFollowedMarket,
   readOrderThen,
+  readTold,
+  submitOrder,
 } from "#test/support/chain/followed-market.ts";
 import type { Market } from "#test/support/chain/market.ts";
 import { readOwner } from "#test/support/chain/played-chain.ts";
@@ -72,11 +72,10 @@ async function bid(database: TestDatabase): Promise<void> {
 }
 
 async function submit(
-  { db }: TestDatabase,
+  database: TestDatabase,
   { order, nft, tokenSet }: Bid,
   { priceWei, quantity }: { priceWei: bigint; quantity: bigint },
 ): Promise<void> {
-  const { components, signature } = order;
   const { contract, standard = "erc721" } = nft ?? punk(0n);
   const root = tokenSet && criteriaTree(tokenSet).root;
   const terms = {
@@ -84,15 +83,9 @@ async function submit(
     ...{ tokenId: nft?.tokenId ?? null, unitPriceWei: priceWei, sellerNetWei: priceWei },
     ...(root && { criteria: { root, traits: null } }),
   };
-  const received = new Date(0);
   const set = root && tokenSet ? [{ contract, root, tokenIds: tokenSet }] : [];
-  await appendObservations(db, [
-    ...set.map((one) => tokenSetSubmitted(followedChain, one, received)),
-    orderSubmitted({
-      ...{ chainId: followedChain, orderHash: orderHash(components), components, signature, terms },
-      receivedAt: received,
-    }),
-  ]);
+  const sets = set.map((one) => tokenSetSubmitted(followedChain, one, new Date(0)));
+  await submitOrder(database, order, terms, sets);
 }
 
 async function holderOf({ client }: Market, tokenId: bigint): Promise<Actor | undefined> {
@@ -154,25 +147,11 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-const Listed = z.object({
-  data: z.array(
-    z.object({
-      orderHash: z.string(),
-      status: z.string(),
-      inactiveReason: z.string().nullable(),
-      quantityFilled: z.int(),
-    }),
-  ),
-});
-
-async function statusThen({ order, nft }: Bid, block: bigint) {
+function toldThen({ order, nft }: Bid, block: bigint) {
   const contract = nft?.contract ?? contracts.punks;
   const subject = `maker=${order.components.offerer}&collection=${contract}`;
   const path = `/v1/bids?chainId=${followedChain}&${subject}&status=all&per_page=100&at=${block}`;
-  const { status, body } = await stage.api.get(path);
-  expect([path, status, status === 200 ? "" : body]).toEqual([path, 200, ""]);
-  const hash = orderHash(order.components);
-  return Listed.parse(body).data.find((one) => one.orderHash === hash);
+  return readTold(stage, { path, reason: "inactiveReason" }, order);
 }
 
 /** Whether the exchange would have filled what is left of it at the end of a block; null: its token did not exist. */
@@ -196,22 +175,19 @@ const states = new Map<string, number>();
 
 async function compare(one: Bid, blockNumber: bigint): Promise<void> {
   const hash = orderHash(one.order.components);
-  const [shown, { filled, quantity, isCancelled }] = await Promise.all([
-    statusThen(one, blockNumber),
+  const [shown, then] = await Promise.all([
+    toldThen(one, blockNumber),
     readOrderThen(stage.market, one.order, blockNumber),
   ]);
-  const about = [blockNumber, hash, shown?.status, shown?.inactiveReason];
-  expect([...about, BigInt(shown?.quantityFilled ?? -1)]).toEqual([...about, filled]);
-  expect([...about, shown?.status === "filled"]).toEqual([...about, filled === quantity]);
-  expect([...about, shown?.status === "cancelled"]).toEqual([
-    ...[...about, isCancelled && filled < quantity],
-  ]);
+  const about = [blockNumber, hash, shown?.status, shown?.reason];
+  expectStateThen(about, shown, then);
+  const { filled, quantity } = then;
   if (filled < quantity) {
     const fills = await fillsThen(one, quantity - filled, blockNumber);
     const isShown = shown?.status === "active";
     expect([...about, isShown]).toEqual([...about, fills ?? false]);
   }
-  const name = shown?.inactiveReason ?? shown?.status ?? "unknown";
+  const name = shown?.reason ?? shown?.status ?? "unknown";
   states.set(name, (states.get(name) ?? 0) + 1);
 }
 

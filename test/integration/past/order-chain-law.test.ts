@@ -1,6 +1,5 @@
 import { encodeFunctionData, parseEther, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -9,14 +8,15 @@ import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { advancedOrder, orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { appendObservations } from "#projections/log/append.ts";
-import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import {
   attemptMove,
+  expectStateThen,
   followedChain,
   openFollowedMarket,
   readOrderThen,
+  readTold,
+  submitOrder,
 } from "#test/support/chain/followed-market.ts";
 import type { Market } from "#test/support/chain/market.ts";
 import type { TestDatabase } from "#test/support/database/postgres.ts";
@@ -35,7 +35,7 @@ const tokens: Nft[] = [1n, 2n, 3n, 4n].map((tokenId) => ({
 const edition: Nft = { standard: "erc1155", contract: contracts.editions, tokenId: 1n };
 
 /** Signed and known to us at once: before its start nobody can fill it. */
-async function list({ db }: TestDatabase): Promise<void> {
+async function list(database: TestDatabase): Promise<void> {
   const maker = random.pick(makers);
   const isEdition = random.chance(0.4);
   const nft = isEdition ? edition : random.pick(tokens);
@@ -43,17 +43,11 @@ async function list({ db }: TestDatabase): Promise<void> {
   const priceWei = BigInt(random.int(1, 20)) * 10n ** 15n;
   const order = await maker.lists(nft, { priceWei, quantity });
   orders.push({ order, maker, nft });
-  const { components, signature } = order;
   const terms = {
     ...({ side: "ask", contract: nft.contract, standard: nft.standard ?? "erc721" } as const),
     ...{ tokenId: nft.tokenId, quantity, unitPriceWei: priceWei, sellerNetWei: priceWei, fees: [] },
   };
-  await appendObservations(db, [
-    orderSubmitted({
-      ...{ chainId: followedChain, orderHash: orderHash(components), components, signature, terms },
-      receivedAt: new Date(0),
-    }),
-  ]);
+  await submitOrder(database, order, terms);
 }
 
 async function move(_: Market, database: TestDatabase): Promise<void> {
@@ -92,24 +86,10 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-const Listed = z.object({
-  data: z.array(
-    z.object({
-      orderHash: z.string(),
-      status: z.string(),
-      invalidReason: z.string().nullable(),
-      quantityFilled: z.int(),
-    }),
-  ),
-});
-
-async function statusThen({ order, nft }: (typeof orders)[number], block: bigint) {
+function toldThen({ order, nft }: (typeof orders)[number], block: bigint) {
   const subject = `maker=${order.components.offerer}&collection=${nft.contract}&token_id=${nft.tokenId}`;
   const path = `/v1/listings?chainId=${followedChain}&${subject}&status=all&marketplace=native&per_page=100&at=${block}`;
-  const { status, body } = await stage.api.get(path);
-  expect([path, status, status === 200 ? "" : body]).toEqual([path, 200, ""]);
-  const hash = orderHash(order.components);
-  return Listed.parse(body).data.find((one) => one.orderHash === hash);
+  return readTold(stage, { path, reason: "invalidReason" }, order);
 }
 
 /** Whether the exchange would have filled a unit at the end of a block. */
@@ -136,21 +116,18 @@ async function fillsThen({ components, signature }: SignedOrder, blockNumber: bi
 const states = new Map<string, number>();
 
 async function compare(one: (typeof orders)[number], blockNumber: bigint): Promise<void> {
-  const [shown, fills, { filled, quantity, isCancelled }] = await Promise.all([
-    statusThen(one, blockNumber),
+  const [shown, fills, then] = await Promise.all([
+    toldThen(one, blockNumber),
     fillsThen(one.order, blockNumber),
     readOrderThen(stage.market, one.order, blockNumber),
   ]);
   const hash = orderHash(one.order.components);
-  const about = [blockNumber, hash, shown?.status, shown?.invalidReason];
+  const about = [blockNumber, hash, shown?.status, shown?.reason];
   // A dearer one of the same maker and token can be filled all the same.
-  const isOpen = shown?.status === "active" || shown?.invalidReason === "superseded";
+  const isOpen = shown?.status === "active" || shown?.reason === "superseded";
   expect([...about, isOpen]).toEqual([...about, fills]);
-  expect([...about, BigInt(shown?.quantityFilled ?? -1)]).toEqual([...about, filled]);
-  const isFilled = filled === quantity;
-  expect([...about, shown?.status === "filled"]).toEqual([...about, isFilled]);
-  expect([...about, shown?.status === "cancelled"]).toEqual([...about, isCancelled && !isFilled]);
-  const name = shown?.invalidReason ?? shown?.status ?? "unknown";
+  expectStateThen(about, shown, then);
+  const name = shown?.reason ?? shown?.status ?? "unknown";
   states.set(name, (states.get(name) ?? 0) + 1);
 }
 

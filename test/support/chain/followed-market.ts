@@ -1,9 +1,13 @@
+import { expect } from "vitest";
+import { z } from "zod";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { allProjections } from "#projections/all.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import type { Random } from "#test/simulation/random.ts";
 import { createProjections } from "../database/given.ts";
 import { createDatabase, type TestDatabase } from "../database/postgres.ts";
@@ -69,6 +73,60 @@ async function playRounds(
   }
   await play.play(1);
   await followChain(database.db, market, targets);
+}
+
+/** Appends an order as signed and known to us at once, after what it rests on. */
+export async function submitOrder(
+  { db }: TestDatabase,
+  { components, signature }: SignedOrder,
+  terms: Parameters<typeof orderSubmitted>[0]["terms"],
+  before: readonly Observation[] = [],
+): Promise<void> {
+  await appendObservations(db, [
+    ...before,
+    orderSubmitted({
+      ...{ chainId: followedChain, orderHash: orderHash(components), components, signature, terms },
+      receivedAt: new Date(0),
+    }),
+  ]);
+}
+
+const Told = z.object({ orderHash: z.string(), status: z.string(), quantityFilled: z.int() });
+
+/** A list of orders, and its field that says why one is not active. */
+type OrderList = { readonly path: string; readonly reason: "invalidReason" | "inactiveReason" };
+
+type Stage = Awaited<ReturnType<typeof openFollowedMarket>>;
+
+/** What a list of orders tells of one. Undefined: it is not there. */
+export async function readTold(
+  { api }: Stage,
+  { path, reason }: OrderList,
+  { components }: SignedOrder,
+) {
+  const { status, body } = await api.get(path);
+  expect([path, status, status === 200 ? "" : body]).toEqual([path, 200, ""]);
+  const Row = Told.loose().transform((row) => ({
+    ...row,
+    reason: z.string().nullable().parse(row[reason]),
+  }));
+  const rows = z.object({ data: z.array(Row) }).parse(body).data;
+  return rows.find((one) => one.orderHash === orderHash(components));
+}
+
+type ToldOrder = Awaited<ReturnType<typeof readTold>>;
+type OrderThen = Awaited<ReturnType<typeof readOrderThen>>;
+
+/** Whether as much of it is told to be filled, or cancelled, as the exchange tells. */
+export function expectStateThen(
+  about: readonly unknown[],
+  told: ToldOrder,
+  { filled, quantity, isCancelled }: OrderThen,
+): void {
+  const isFilled = filled === quantity;
+  expect([...about, BigInt(told?.quantityFilled ?? -1)]).toEqual([...about, filled]);
+  expect([...about, told?.status === "filled"]).toEqual([...about, isFilled]);
+  expect([...about, told?.status === "cancelled"]).toEqual([...about, isCancelled && !isFilled]);
 }
 
 /** A transaction that may be refused by the chain changes nothing. */
