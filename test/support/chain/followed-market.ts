@@ -91,7 +91,7 @@ export async function submitOrder(
   ]);
 }
 
-const Told = z.object({ orderHash: z.string(), status: z.string(), quantityFilled: z.int() });
+const OrderRow = z.object({ orderHash: z.string(), status: z.string(), quantityFilled: z.int() });
 
 /** A list of orders, and its field that says why one is not active. */
 type OrderList = { readonly path: string; readonly reason: "invalidReason" | "inactiveReason" };
@@ -99,14 +99,14 @@ type OrderList = { readonly path: string; readonly reason: "invalidReason" | "in
 type Stage = Awaited<ReturnType<typeof openFollowedMarket>>;
 
 /** What a list of orders tells of one. Undefined: it is not there. */
-export async function readTold(
+export async function readAnswered(
   { api }: Stage,
   { path, reason }: OrderList,
   { components }: SignedOrder,
 ) {
   const { status, body } = await api.get(path);
   expect([path, status, status === 200 ? "" : body]).toEqual([path, 200, ""]);
-  const Row = Told.loose().transform((row) => ({
+  const Row = OrderRow.loose().transform((row) => ({
     ...row,
     reason: z.string().nullable().parse(row[reason]),
   }));
@@ -114,19 +114,38 @@ export async function readTold(
   return rows.find((one) => one.orderHash === orderHash(components));
 }
 
-type ToldOrder = Awaited<ReturnType<typeof readTold>>;
+type AnsweredOrder = Awaited<ReturnType<typeof readAnswered>>;
 type OrderThen = Awaited<ReturnType<typeof readOrderThen>>;
 
-/** Whether as much of it is told to be filled, or cancelled, as the exchange tells. */
+/** Whether the answer has as much of it filled, or cancelled, as the exchange tells. */
 export function expectStateThen(
   about: readonly unknown[],
-  told: ToldOrder,
+  answered: AnsweredOrder,
   { filled, quantity, isCancelled }: OrderThen,
 ): void {
   const isFilled = filled === quantity;
-  expect([...about, BigInt(told?.quantityFilled ?? -1)]).toEqual([...about, filled]);
-  expect([...about, told?.status === "filled"]).toEqual([...about, isFilled]);
-  expect([...about, told?.status === "cancelled"]).toEqual([...about, isCancelled && !isFilled]);
+  expect([...about, BigInt(answered?.quantityFilled ?? -1)]).toEqual([...about, filled]);
+  expect([...about, answered?.status === "filled"]).toEqual([...about, isFilled]);
+  expect([...about, answered?.status === "cancelled"]).toEqual([
+    ...about,
+    isCancelled && !isFilled,
+  ]);
+}
+
+/**
+ * Asks so many questions, and more while a state was not among the answers, ten times as many at most: what the chain does
+ * differs from run to run. `compare` returns the state.
+ */
+export async function expectStates(
+  wanted: readonly string[],
+  questions: number,
+  compare: () => Promise<string>,
+): Promise<void> {
+  const states = new Set<string>();
+  const isDone = () => wanted.every((one) => states.has(one));
+  for (let count = 0; count < questions || (!isDone() && count < 10 * questions); count += 1)
+    states.add(await compare());
+  expect([...states]).toEqual(expect.arrayContaining([...wanted]));
 }
 
 /** A transaction that may be refused by the chain changes nothing. */
@@ -138,7 +157,7 @@ export async function attemptMove(move: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** What the exchange told of an order at the end of a block. Units. */
+/** What the exchange answered of an order at the end of a block. Units. */
 export async function readOrderThen(
   { client }: Pick<Market, "client">,
   { components }: SignedOrder,
