@@ -102,12 +102,15 @@ export function nearestName(
   const typed = plain(name.slice(0, maxLength));
   let nearest: { readonly name: string; readonly changes: number } | undefined;
   for (const one of known) {
-    const changes = changesBetween(typed, plain(one));
-    if (changes < (nearest?.changes ?? Number.POSITIVE_INFINITY)) nearest = { name: one, changes };
+    const letters = plain(one);
+    const most = changesOf(Math.max(typed.length, letters.length));
+    // At a start each variable of the environment is held against each setting.
+    if (Math.abs(typed.length - letters.length) > most) continue;
+    const changes = changesBetween(typed, letters);
+    if (changes <= most && changes < (nearest?.changes ?? Number.POSITIVE_INFINITY))
+      nearest = { name: one, changes };
   }
-  if (nearest === undefined) return undefined;
-  const longest = Math.max(typed.length, plain(nearest.name).length);
-  return nearest.changes <= changesOf(longest) ? nearest.name : undefined;
+  return nearest?.name;
 }
 
 const maxLength = 100;
