@@ -24,11 +24,13 @@ type CreatedKey = { readonly id: number; readonly key: string; readonly name: st
 
 const maxNameLength = 60;
 
-/** A key's name: one line of printable characters. */
-function parseKeyName(text: string): string | Rejection<"bad_name"> {
+/** The name of a key or passkey: one line of printable characters. `ifNone`: what to say where there is none. */
+export function parseCredentialName(
+  text: string,
+  ifNone = "Give the key a name, for example the program that uses it",
+): string | Rejection<"bad_name"> {
   const name = text.trim();
-  if (name === "")
-    return reject("bad_name", "Give the key a name, for example the program that uses it");
+  if (name === "") return reject("bad_name", ifNone);
   if ([...name].length > maxNameLength)
     return reject("bad_name", `Choose a name of ${maxNameLength} characters or fewer`);
   if (/\p{C}/u.test(name))
@@ -45,7 +47,7 @@ export async function createAccountKey(
 ): Promise<CreatedKey | Rejection<"bad_name" | "too_many_keys"> | TooMany> {
   const { db, clock, throttle } = context;
   const { accountId } = owner;
-  const name = parseKeyName(text);
+  const name = parseCredentialName(text);
   if (isRejection(name)) return name;
   // Hashes of keys are kept for ever, so the number of new ones is limited.
   const refused = await throttle.countAttempts(["keys account", `${accountId}`]);

@@ -39,6 +39,10 @@ const ownTables = {
   wallet: [sql`select id, address, chain_id, created_at`, "id"],
   place: [sql`select network, first_at, last_at`, "last_at"],
   second_factor: [sql`select created_at, confirmed_at, last_step::text`, "created_at"],
+  passkey: [
+    sql`select id, credential_id, encode(public_key, 'base64') as public_key, counter::text, transports, name, created_at, last_used_at`,
+    "id",
+  ],
   pending_sign_in: [sql`select expires_at`, "expires_at"],
 } as const;
 

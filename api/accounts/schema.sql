@@ -151,6 +151,25 @@ comment on table access.minute is 'What each caller has used of the minute that 
 comment on column access.minute.granted is 'How many of the requests that were last asked for.';
 comment on column access.minute.freed is 'How many were given back, because they told nothing new.';
 
+create table access.passkey (
+  id integer generated always as identity,
+  account_id integer not null,
+  credential_id text not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint passkey_pkey PRIMARY KEY (id),
+  constraint passkey_credential_id_key UNIQUE (credential_id)
+);
+comment on table access.passkey is 'WebAuthn credentials, each a second factor of its account.';
+comment on column access.passkey.credential_id is 'base64url';
+comment on column access.passkey.public_key is 'COSE_Key';
+comment on column access.passkey.counter is 'Of its signatures, as it last said; stays 0 where it does not count.';
+CREATE INDEX passkey_account ON access.passkey USING btree (account_id);
+
 create table access.pending_sign_in (
   hash bytea not null,
   account_id integer not null,
@@ -158,7 +177,7 @@ create table access.pending_sign_in (
   constraint pending_sign_in_pkey PRIMARY KEY (hash),
   constraint pending_sign_in_hash_check CHECK ((length(hash) = 32))
 );
-comment on table access.pending_sign_in is 'The password was right; the code of the second factor is awaited.';
+comment on table access.pending_sign_in is 'The first proof was right; the second factor is awaited.';
 CREATE INDEX pending_sign_in_account ON access.pending_sign_in USING btree (account_id);
 CREATE INDEX pending_sign_in_expires ON access.pending_sign_in USING btree (expires_at);
 
@@ -214,7 +233,7 @@ create table access.siwe_nonce (
   constraint siwe_nonce_pkey PRIMARY KEY (hash),
   constraint siwe_nonce_hash_check CHECK ((length(hash) = 32))
 );
-comment on table access.siwe_nonce is 'Of messages that wallets may sign to sign in (ERC-4361): each is good for one.';
+comment on table access.siwe_nonce is 'What wallets (ERC-4361) and passkeys are asked to sign: each is good for once.';
 CREATE INDEX siwe_nonce_expires ON access.siwe_nonce USING btree (expires_at);
 
 create table access.usage (
@@ -306,6 +325,9 @@ alter table access.key add constraint key_replaces_fkey
 
 alter table access.key_request add constraint key_request_key_id_fkey
   FOREIGN KEY (key_id) REFERENCES access.key(id) ON DELETE CASCADE;
+
+alter table access.passkey add constraint passkey_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;
 
 alter table access.pending_sign_in add constraint pending_sign_in_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
@@ -13,19 +13,31 @@ import type { TooMany } from "./throttle.ts";
 const recoveryCodes = 10;
 
 export type SecondFactor = {
-  readonly isOn: boolean;
+  /** An authenticator program, whose codes are taken. */
+  readonly hasProgram: boolean;
+  readonly hasPasskeys: boolean;
   /** Recovery codes that were not used. */
   readonly codesLeft: number;
 };
 
+/** Whether signing in to an account needs more than its first proof: a code, or a passkey. */
+export const hasSecondFactor = (accountId: number | RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`(exists (select from access.second_factor f
+                       where f.account_id = ${accountId} and f.confirmed_at is not null)
+               or exists (select from access.passkey k where k.account_id = ${accountId}))`;
+
+export const isOn = ({ hasProgram, hasPasskeys }: SecondFactor): boolean =>
+  hasProgram || hasPasskeys;
+
 export async function readSecondFactor(db: Database, accountId: number): Promise<SecondFactor> {
   const { rows } = await sql<SecondFactor>`
     select exists (select from access.second_factor
-                   where account_id = ${accountId} and confirmed_at is not null) as "isOn",
+                   where account_id = ${accountId} and confirmed_at is not null) as "hasProgram",
+           exists (select from access.passkey where account_id = ${accountId}) as "hasPasskeys",
            (select count(*)::int from access.recovery_code where account_id = ${accountId}) as "codesLeft"`.execute(
     db,
   );
-  return rows[0] ?? { isOn: false, codesLeft: 0 };
+  return rows[0] ?? { hasProgram: false, hasPasskeys: false, codesLeft: 0 };
 }
 
 /** Makes a secret, which is in force once a code of it was given. Null: a second factor is on already. */
@@ -86,7 +98,7 @@ export async function renewRecoveryCodes(
 ): Promise<readonly string[] | null> {
   const codes = await db.transaction().execute(async (transaction) => {
     const { rows } = await sql`
-      select from access.second_factor where account_id = ${accountId} and confirmed_at is not null
+      select from access.account where id = ${accountId} and ${hasSecondFactor(accountId)}
       for update`.execute(transaction);
     return rows.length === 0 ? null : await makeRecoveryCodes(transaction, accountId);
   });
@@ -95,28 +107,44 @@ export async function renewRecoveryCodes(
   return codes;
 }
 
-/** Switches the second factor off. Returns whether it was on. */
+/** Switches the authenticator program off, or all of the second factor. Returns whether there was something. */
 export async function endSecondFactor(
   { db, mailer, baseUrl }: Pick<AccountContext, "db" | "mailer" | "baseUrl">,
   { accountId, email }: Pick<AccountSession, "accountId" | "email">,
+  ended: "program" | "all",
 ): Promise<boolean> {
-  const wasOn = await deleteSecondFactor(db, accountId);
-  const what = "The second factor was switched off";
+  const wasOn = await deleteSecondFactor(db, accountId, ended);
+  const what = `${ended === "all" ? "The second factor" : "The authenticator program"} was switched off`;
   if (wasOn) mailer.send(secondFactorMail({ to: email, baseUrl, what }));
   return wasOn;
 }
 
-/** Deletes the second factor of an account. Returns whether it was on. */
-async function deleteSecondFactor(db: Database, accountId: number): Promise<boolean> {
+async function deleteSecondFactor(
+  db: Database,
+  accountId: number,
+  ended: "program" | "all",
+): Promise<boolean> {
   return await db.transaction().execute(async (transaction) => {
-    await sql`delete from access.recovery_code where account_id = ${accountId}`.execute(
-      transaction,
-    );
     const { rows } = await sql<{ wasOn: boolean }>`
       delete from access.second_factor where account_id = ${accountId}
       returning confirmed_at is not null as "wasOn"`.execute(transaction);
-    return rows[0]?.wasOn ?? false;
+    const { numAffectedRows: passkeys } = await sql`
+      delete from access.passkey where account_id = ${accountId} and ${ended === "all"}`.execute(
+      transaction,
+    );
+    await endRecoveryCodes(transaction, accountId);
+    return (rows[0]?.wasOn ?? false) || (passkeys ?? 0n) > 0n;
   });
+}
+
+/** Recovery codes end with the last second factor. */
+export async function endRecoveryCodes(
+  transaction: DatabaseSession,
+  accountId: number,
+): Promise<void> {
+  await sql`
+    delete from access.recovery_code
+    where account_id = ${accountId} and not ${hasSecondFactor(accountId)}`.execute(transaction);
 }
 
 /**
@@ -179,7 +207,7 @@ async function consumeRecoveryCode(
 }
 
 /** 80 random bits each, in groups of four. */
-async function makeRecoveryCodes(
+export async function makeRecoveryCodes(
   transaction: DatabaseSession,
   accountId: number,
 ): Promise<readonly string[]> {

@@ -4,9 +4,10 @@ import type { Database, Session as DatabaseSession } from "#projections/log/data
 import { type Clock, currentTime } from "../keys/clock.ts";
 import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 import type { AccountContext } from "./account-context.ts";
+import { consumePasskey, type PasskeySubject, sessionSubject } from "./passkeys.ts";
 import type { Busy } from "./passwords.ts";
 import { notePlaces } from "./places.ts";
-import { consumeCode, readSecondFactor } from "./second-factor.ts";
+import { consumeCode, hasSecondFactor, isOn, readSecondFactor } from "./second-factor.ts";
 import { type AccountSession, createSession, type Visitor } from "./sessions.ts";
 import { parseEmail } from "./stored-accounts.ts";
 import type { TooMany } from "./throttle.ts";
@@ -97,10 +98,10 @@ async function readPassword(
 
 const pendingMinutes = 10;
 
-/** A session's token, or the token of a sign-in that awaits the code of the second factor. */
+/** A session's token, or the token of a sign-in that awaits the second factor. */
 export type BegunSession = { readonly token: string } | { readonly pending: string };
 
-/** After the right password: a session, or a sign-in that awaits a code. */
+/** After the first proof: a session, or a sign-in that awaits the second factor. */
 export async function beginSession(
   transaction: DatabaseSession,
   { clock }: Pick<AccountContext, "clock">,
@@ -111,30 +112,52 @@ export async function beginSession(
   const { numAffectedRows } = await sql`
     insert into access.pending_sign_in (hash, account_id, expires_at)
     select ${hashKey(pending)}, account_id, ${currentTime(clock)} + make_interval(mins => ${pendingMinutes})
-    from access.second_factor where account_id = ${accountId} and confirmed_at is not null`.execute(
+    from (select ${accountId}::int as account_id) account where ${hasSecondFactor(accountId)}`.execute(
     transaction,
   );
   if (numAffectedRows === 1n) return { pending };
   return { token: await createSession(transaction, accountId, visitor, clock) };
 }
 
-/** Ends a sign-in by the code of the second factor, or a recovery code. */
-export async function finishSignIn(
-  context: AccountContext,
-  { pending, code }: { readonly pending: string; readonly code: string },
-  visitor: Visitor,
-): Promise<{ readonly token: string } | Rejection<"wrong_code" | "sign_in_again"> | TooMany> {
-  const { db, clock } = context;
-  if (!isSecret("signIn", pending)) return signInAgain;
+/** The account of a sign-in that awaits the second factor; null: it is over. */
+export async function readPendingSignIn(
+  { db, clock }: Pick<AccountContext, "db" | "clock">,
+  pending: string,
+): Promise<number | null> {
+  if (!isSecret("signIn", pending)) return null;
   const { rows } = await sql<{ accountId: number }>`
     select account_id as "accountId"
     from access.pending_sign_in p join access.account a on a.id = p.account_id
     where p.hash = ${hashKey(pending)} and p.expires_at > ${currentTime(clock)}
       and a.suspended_at is null`.execute(db);
-  const [row] = rows;
-  if (row === undefined) return signInAgain;
-  const { accountId } = row;
-  const refused = await consumeCode(context, accountId, code);
+  return rows[0]?.accountId ?? null;
+}
+
+/** What is given of the second factor: a code, a recovery code, or the answer of a passkey; "" is none. */
+export type SecondProof = { readonly code: string; readonly passkey: string };
+
+type WrongProof = Rejection<"wrong_code" | "wrong_passkey"> | TooMany;
+
+/** Uses up a proof of the second factor. Null: it was right. */
+const consumeProof = (
+  context: AccountContext,
+  asked: PasskeySubject,
+  { code, passkey }: SecondProof,
+): Promise<WrongProof | null> =>
+  passkey === ""
+    ? consumeCode(context, asked.accountId, code)
+    : consumePasskey(context, asked, passkey);
+
+/** Ends a sign-in by the second factor. */
+export async function finishSignIn(
+  context: AccountContext,
+  { pending, ...given }: SecondProof & { readonly pending: string },
+  visitor: Visitor,
+): Promise<{ readonly token: string } | WrongProof | Rejection<"sign_in_again">> {
+  const { db, clock } = context;
+  const accountId = await readPendingSignIn(context, pending);
+  if (accountId === null) return signInAgain;
+  const refused = await consumeProof(context, { accountId, subject: pending }, given);
   if (refused !== null) return refused;
   const token = await db.transaction().execute(async (transaction) => {
     const { numAffectedRows } = await sql`
@@ -159,19 +182,19 @@ export const isRecent = (
   { authenticatedMsAgo }: AccountSession,
 ): boolean => authenticatedMsAgo < reauthenticationMinutes * 60_000;
 
-type ProofRejection = Rejection<"wrong_password" | "wrong_code"> | TooMany | Busy;
+type ProofRejection = Rejection<"wrong_password"> | WrongProof | Busy;
 
-/** The proof again, for what needs a recent one: a code where there is a second factor, else the password. */
+/** The proof again, for what needs a recent one: of the second factor where there is one, else the password. */
 export async function reauthenticate(
   context: AccountContext,
   session: AccountSession,
-  given: { readonly password: string; readonly code: string },
+  given: SecondProof & { readonly password: string },
 ): Promise<ProofRejection | null> {
   const { db, clock } = context;
   const { id, accountId } = session;
-  const { isOn } = await readSecondFactor(db, accountId);
-  const refused = isOn
-    ? await consumeCode(context, accountId, given.code)
+  const factor = await readSecondFactor(db, accountId);
+  const refused = isOn(factor)
+    ? await consumeProof(context, { accountId, subject: sessionSubject(session) }, given)
     : await checkPassword(context, accountId, given.password);
   if (refused !== null && isRejection(refused)) return refused;
   await noteProof(db, clock, id);

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { type Address, getAddress, type Hex, hashMessage, recoverMessageAddress } from "viem";
 import {
   generateSiweNonce,
@@ -9,13 +8,10 @@ import {
 import type { ChainId } from "#chains/index.ts";
 import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Database, Session } from "#projections/log/database.ts";
-import { type Clock, currentTime } from "../keys/clock.ts";
-import { hashKey } from "../keys/key-text.ts";
+import type { Session } from "#projections/log/database.ts";
 import type { AccountContext } from "./account-context.ts";
+import { isOpenNonce, storeNonce, takeNonce } from "./nonces.ts";
 import type { TooMany } from "./throttle.ts";
-
-const nonceMinutes = 10;
 
 /** Characters of a message, and of a signature: owners of a contract may sign one after the other. */
 export const maxSiweLengths = { message: 4_000, signature: 10_000 } as const;
@@ -34,19 +30,10 @@ export async function offerSiwe(
   wallet: { readonly address: Address; readonly chainId: ChainId },
   network: string,
 ): Promise<SiweOffer | TooMany> {
-  const refused = await throttle.countAttempts(["siwe address", network]);
+  const refused = await throttle.countAttempts(["nonces address", network]);
   if (refused !== null) return refused;
   const nonce = generateSiweNonce();
-  const { rows } = await sql<{ at: Date; expiresAt: Date }>`
-    insert into access.siwe_nonce (hash, expires_at)
-    select ${hashKey(nonce)}, at + make_interval(mins => ${nonceMinutes})
-    from (select ${currentTime(clock)} as at) clock
-    returning expires_at - make_interval(mins => ${nonceMinutes}) as at, expires_at as "expiresAt"`.execute(
-    db,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error("insert of a nonce returned no row");
-  const { at: issuedAt, expiresAt } = row;
+  const { at: issuedAt, expiresAt } = await storeNonce(db, clock, nonce);
   const { host: domain, origin: uri } = new URL(baseUrl);
   const terms = { ...wallet, domain, uri, nonce, issuedAt, expirationTime: expiresAt };
   return { message: siweText(terms), nonce, domain, uri, expiresAt };
@@ -190,19 +177,10 @@ async function signerOf(
   return valid ? "contract" : wrongSignature;
 }
 
-async function isOpenNonce(db: Database, nonce: string, clock: Clock): Promise<boolean> {
-  const { rows } = await sql`
-    select from access.siwe_nonce
-    where hash = ${hashKey(nonce)} and expires_at > ${currentTime(clock)}`.execute(db);
-  return rows.length === 1;
-}
-
 /** Uses up a nonce, with what it was for. Rejected: somebody else did meanwhile. */
-export async function consumeNonce(
+export const consumeNonce = async (
   transaction: Session,
+  { clock }: Pick<AccountContext, "clock">,
   { nonce }: ProvenWallet,
-): Promise<Rejection<"siwe_expired"> | null> {
-  const { numAffectedRows } = await sql`
-    delete from access.siwe_nonce where hash = ${hashKey(nonce)}`.execute(transaction);
-  return numAffectedRows === 1n ? null : siweExpired;
-}
+): Promise<Rejection<"siwe_expired"> | null> =>
+  (await takeNonce(transaction, nonce, clock)) ? null : siweExpired;

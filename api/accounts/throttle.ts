@@ -26,8 +26,8 @@ const throttleRules = {
   /** New ones, secrets, replays and tests: each costs others work, or their receivers a request. */
   "webhooks account": { maxAttempts: 100, seconds: hour },
   "export account": { maxAttempts: 5, seconds: hour },
-  /** Messages for wallets to sign: each is a row until it is used or over. */
-  "siwe address": { maxAttempts: 60, seconds: 15 * minute },
+  /** What wallets and passkeys are asked to sign: each is a row until it is used or over. */
+  "nonces address": { maxAttempts: 60, seconds: 15 * minute },
   /** New accounts of wallets: as many as there are instant keys. */
   "wallet accounts address": { maxAttempts: 3, seconds: day },
   "code account": { maxAttempts: 5, seconds: 15 * minute },

@@ -10,7 +10,7 @@ import type { AccountContext } from "./account-context.ts";
 import { createAccountKey, readAccountKeys, rotateAccountKey } from "./account-keys.ts";
 import { walletMail } from "./mail.ts";
 import { notePlaces } from "./places.ts";
-import { consumeCode } from "./second-factor.ts";
+import { consumeCode, hasSecondFactor } from "./second-factor.ts";
 import type { AccountSession, Visitor } from "./sessions.ts";
 import { type BegunSession, beginSession, noteProof, suspended } from "./sign-in.ts";
 import {
@@ -36,8 +36,7 @@ async function readWalletOwner(
 ): Promise<WalletOwner | null> {
   const { rows } = await sql<WalletOwner>`
     select a.id, a.email, a.suspended_at is not null as "isSuspended",
-           exists (select from access.second_factor f
-                   where f.account_id = a.id and f.confirmed_at is not null) as "hasSecondFactor"
+           ${hasSecondFactor(sql`a.id`)} as "hasSecondFactor"
     from access.wallet w join access.account a on a.id = w.account_id
     where w.address = ${address} and w.chain_id is not distinct from ${chainId}::int`.execute(db);
   return rows[0] ?? null;
@@ -64,7 +63,7 @@ async function enterAccount(
   { clock }: AccountContext,
   wallet: ProvenWallet,
 ): Promise<number | Rejection<"siwe_expired">> {
-  const used = await consumeNonce(transaction, wallet);
+  const used = await consumeNonce(transaction, { clock }, wallet);
   if (used !== null) return used;
   const owner = await readWalletOwner(transaction, wallet);
   if (owner !== null) return owner.id;
@@ -130,7 +129,7 @@ export async function reauthenticateByWallet(
     const owner = await readWalletOwner(transaction, wallet);
     if (owner?.id !== accountId) return otherWallet;
     if (owner.hasSecondFactor) return codeRequired;
-    const used = await consumeNonce(transaction, wallet);
+    const used = await consumeNonce(transaction, context, wallet);
     if (used !== null) return used;
     await noteProof(transaction, context.clock, id);
     return null;
@@ -236,7 +235,7 @@ export async function linkWallet(
   const wallet = await proveWallet(context, signed, network);
   if (isRejection(wallet)) return wallet;
   const refused = await db.transaction().execute(async (transaction) => {
-    const used = await consumeNonce(transaction, wallet);
+    const used = await consumeNonce(transaction, context, wallet);
     if (used !== null) return used;
     if ((await countWallets(transaction, accountId)) >= maxWallets) return tooManyWallets;
     const { numAffectedRows } = await sql`

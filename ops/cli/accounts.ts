@@ -123,7 +123,7 @@ const removeSecondFactor: Work = async ({ db, config }, { id, name, email }, jso
   const logger = createLogger("op", config.log.level, sink);
   const mailer = openMailer({ smtp: config.mail, isLoopback: false, logger });
   const context = { db, mailer, baseUrl: config.http.baseUrl };
-  const hasChanged = await endSecondFactor(context, { accountId: id, email });
+  const hasChanged = await endSecondFactor(context, { accountId: id, email }, "all");
   await mailer.close();
   const what = hasChanged ? "is removed" : "was not set up";
   print(json, { id, hasChanged }, [`the second factor of ${name} ${what}`]);

@@ -28,6 +28,12 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0009-store-staged": (session) => runSqlFile(session, logFunctions),
   "0010-differing-blocks": nameDifferingBlocks,
   "0011-request-log": explainRequests,
+  "0012-passkeys": madeOf(
+    accountsSchema,
+    "access.passkey",
+    "access.siwe_nonce is",
+    "access.pending_sign_in is",
+  ),
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */

@@ -18,6 +18,7 @@ const migrationNames = [
   "0009-store-staged",
   "0010-differing-blocks",
   "0011-request-log",
+  "0012-passkeys",
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

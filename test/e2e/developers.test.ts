@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { codeAt, stepAt } from "#api/accounts/second-factor.ts";
@@ -17,15 +17,8 @@ import { openReceivers, type Receivers } from "../integration/webhooks/receivers
 import { expectVerified } from "../integration/webhooks/verifying.ts";
 import { injectWallet } from "../support/chain/injected-wallet.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
-import {
-  findBarriers,
-  keepPicture,
-  openPage,
-  overflowOf,
-  startBrowser,
-  type TestBrowser,
-} from "../support/http/browser.ts";
-import { phoneFaults } from "../support/http/page-checks.ts";
+import { openPage, startBrowser, type TestBrowser } from "../support/http/browser.ts";
+import { follow, leave, lookAt, send } from "../support/http/page-walk.ts";
 import { seedsOf } from "../support/thoroughness.ts";
 
 let database: TestDatabase;
@@ -46,27 +39,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Requirements of every page: accessible, no horizontal overflow, no console output. */
-async function lookAt(page: Page, name: string): Promise<void> {
-  await keepPicture(page, name);
-  expect(await findBarriers(page), name).toEqual([]);
-  expect(await overflowOf(page), `${name} is wider than its window`).toBeLessThanOrEqual(0);
-  const { width = 0 } = page.viewportSize() ?? {};
-  if (width < 600) expect(await phoneFaults(page, name)).toEqual([]);
-}
-
-/** Presses a button that sends a form, and waits for the page that answers it. */
-const send = (page: Page, label: string) => leave(page, page.getByRole("button", { name: label }));
 /** A wallet has a button of its own. */
 const signInBy = (page: Page) =>
   leave(page, page.getByRole("button", { name: "Sign in", exact: true }));
-const follow = (page: Page, label: string) => leave(page, page.getByRole("link", { name: label }));
-
-/** Waits for the next page with its styles, too. */
-async function leave(page: Page, by: Locator): Promise<void> {
-  await Promise.all([page.waitForEvent("framenavigated"), by.click()]);
-  await page.waitForLoadState();
-}
 
 async function signUp(page: Page, email: string): Promise<void> {
   await page.goto(`${fixture.url}/developers/sign-up`);
@@ -222,7 +197,7 @@ async function setUpSecondFactor(
   enterCode: (secret: Uint8Array) => Promise<void>,
 ): Promise<Uint8Array> {
   await page.goto(`${fixture.url}/developers/account`);
-  await press("Set up a second factor");
+  await press("Set up an authenticator program");
   await picture("1-secret");
   const secret = totpSecretIn(await page.content());
   await page.getByRole("textbox", { name: "Code" }).fill("000000");

@@ -1,4 +1,5 @@
 import { offerCopies } from "./copy.js";
+import { offerPasskeys } from "./passkey.js";
 import { offerWallets } from "./wallet-sign-in.js";
 
 /** Optional behaviour of the pages: copy buttons, no double submit, reload without sending the form again. */
@@ -19,3 +20,4 @@ addEventListener("pageshow", () => {
 });
 if (document.body.dataset.home) history.replaceState(null, "", document.body.dataset.home);
 offerWallets();
+offerPasskeys();

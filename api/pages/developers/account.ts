@@ -34,7 +34,9 @@ const done: ReadonlyMap<string, string> = new Map([
   ["sessions", "All other sessions are ended."],
   ["wallet", "The wallet is linked: it signs in to this account."],
   ["unlinked", "The wallet is unlinked."],
-  ["second-factor-off", "The second factor is switched off."],
+  ["second-factor-off", "The authenticator program is switched off."],
+  ["passkey", "The passkey is added."],
+  ["passkey-removed", "The passkey is removed."],
 ]);
 
 export const showAccount: SignedInHandler = async (developers, visit, signedIn) => ({

@@ -98,15 +98,17 @@ export function timeTag(date: Date | null, otherwise = "never"): Html {
 export const secondTag = (date: Date): Html =>
   html`<time datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace("T", " ")}</time>`;
 
-/** A code of an authenticator program. */
-export const codeField = (name: string, error?: string): Html =>
+/** A code of an authenticator program, or where there is none of the recovery codes. */
+export const codeField = (name: string, error?: string, hasProgram = true): Html =>
   field({
     name,
-    label: "Code",
+    label: hasProgram ? "Code" : "Recovery code",
     autocomplete: "one-time-code",
-    hint: "Of your authenticator program, or a recovery code.",
+    hint: hasProgram
+      ? "Of your authenticator program, or a recovery code."
+      : "For when you have no passkey at hand; each works once.",
     error,
-    hasFocus: true,
+    hasFocus: hasProgram,
   });
 
 type SecretPanel = {

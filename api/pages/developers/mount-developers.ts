@@ -7,6 +7,7 @@ import * as ownData from "./account.ts";
 import { showKey } from "./key.ts";
 import * as keys from "./keys.ts";
 import { type Developers, developerSite, refusalPage } from "./layout.ts";
+import { submitNewPasskey, submitPasskey, submitPasskeyRemoval } from "./passkeys.ts";
 import { afterProof } from "./reauthenticate.ts";
 import * as factor from "./second-factor.ts";
 import { developerHeaders, serveDeveloperPage, serveSignedIn } from "./serve-page.ts";
@@ -59,6 +60,9 @@ const forms = [
   ["/developers/account/second-factor/confirm", afterProof(factor.submitFirstCode)],
   ["/developers/account/second-factor/end", afterProof(factor.submitSecondFactorEnd)],
   ["/developers/account/second-factor/recovery-codes", afterProof(factor.submitRecoveryCodes)],
+  ["/developers/account/passkeys", afterProof(submitPasskey)],
+  ["/developers/account/passkeys/confirm", afterProof(submitNewPasskey)],
+  ["/developers/account/passkeys/{id}/remove", afterProof(submitPasskeyRemoval, { always: true })],
   ["/developers/account/wallets", afterProof(wallets.submitWallet)],
   ["/developers/account/wallets/{id}/unlink", afterProof(wallets.submitUnlinking)],
   ["/developers/account/export", afterProof(ownData.submitExport, { downloads: true })],
@@ -84,7 +88,7 @@ export function mountDevelopers(
     icon,
     styles: ["base.css", "developers.css"].map(sharedAsset),
     script: sharedAsset("developers.js"),
-    modules: ["copy.js", "wallet-sign-in.js", "client.js"],
+    modules: ["copy.js", "passkey.js", "wallet-sign-in.js", "client.js"],
   };
   mountAssets(app, developerSite, files, developerHeaders);
   const faults = answerFaults(logger, (_request, response, { title, why, status }) =>

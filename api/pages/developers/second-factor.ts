@@ -4,6 +4,7 @@ import {
   beginSecondFactor,
   confirmSecondFactor,
   endSecondFactor,
+  isOn,
   readPendingSecret,
   readSecondFactor,
   renewRecoveryCodes,
@@ -20,6 +21,7 @@ import {
   type SignedIn,
   type SignedInHandler,
 } from "./layout.ts";
+import { passkeyList } from "./passkey-section.ts";
 
 const path = "/developers/account/second-factor";
 
@@ -41,7 +43,7 @@ export const submitFirstCode: SignedInHandler = async (developers, visit, signed
 };
 
 export const submitSecondFactorEnd: SignedInHandler = async ({ accounts }, _visit, signedIn) => {
-  await endSecondFactor(accounts, signedIn.session);
+  await endSecondFactor(accounts, signedIn.session, "program");
   return { to: "/developers/account?done=second-factor-off" };
 };
 
@@ -52,19 +54,19 @@ export const submitRecoveryCodes: SignedInHandler = async ({ accounts }, _visit,
 
 /** What the account page says of it. */
 export async function secondFactorSection(
-  { accounts }: Developers,
-  { session, formToken }: SignedIn,
+  developers: Developers,
+  signedIn: SignedIn,
 ): Promise<Html> {
-  const factor = await readSecondFactor(accounts.db, session.accountId);
+  const { session, formToken } = signedIn;
+  const factor = await readSecondFactor(developers.accounts.db, session.accountId);
   return html`<section aria-labelledby="second-factor">
 <h2 id="second-factor">Second factor</h2>
-${factor.isOn ? whenOn(factor, formToken) : whenOff(formToken)}
+${isOn(factor) ? whenOn(factor, formToken) : html`<p>With one, signing in needs a passkey, or a code of an authenticator program, besides the password or wallet.</p>`}
+<h3>Authenticator program</h3>
+${factor.hasProgram ? programEnd(factor, formToken) : buttonForm(path, formToken, "Set up", { kind: "primary", about: "an authenticator program" })}
+${await passkeyList(developers, signedIn)}
 </section>`;
 }
-
-const whenOff = (formToken: string): Html =>
-  html`<p>With one, signing in needs a code of an authenticator program besides the password.</p>
-${buttonForm(path, formToken, "Set up", { kind: "primary", about: "a second factor" })}`;
 
 const whenOn = ({ codesLeft }: SecondFactor, formToken: string): Html =>
   html`<p>It is on. ${codesLeft} recovery ${codesLeft === 1 ? "code is" : "codes are"} left.</p>
@@ -73,11 +75,16 @@ const whenOn = ({ codesLeft }: SecondFactor, formToken: string): Html =>
     about: "of the second factor",
     kind: "primary",
     warning: "The old ones no longer work.",
-  })}${confirmForm(`${path}/end`, formToken, {
-    label: "Switch off",
-    about: "the second factor",
-    warning: "Signing in then needs the password only.",
   })}</div>`;
+
+const programEnd = ({ hasPasskeys }: SecondFactor, formToken: string): Html =>
+  confirmForm(`${path}/end`, formToken, {
+    label: "Switch off",
+    about: "the authenticator program",
+    warning: hasPasskeys
+      ? "Signing in then needs a passkey."
+      : "Signing in then needs the password or a wallet only.",
+  });
 
 type State = { readonly badCode?: string; readonly message?: string };
 
@@ -88,7 +95,7 @@ function secretPage(
   { badCode, message }: State,
 ): Html {
   const { formToken, session } = signedIn;
-  const title = "Set up a second factor";
+  const title = "Set up an authenticator program";
   const issuer = new URL(accounts.baseUrl).host;
   const body = html`<h1>${title}</h1>
 ${alert(message)}
@@ -118,11 +125,11 @@ function qrCode(text: string): Html {
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code of the secret" shape-rendering="crispEdges"><rect class="light" width="${size}" height="${size}"/><path class="dark" d="${squares.join("")}"/></svg>`;
 }
 
-function codesPage(signedIn: SignedIn, codes: readonly string[]): Html {
+export function codesPage(signedIn: SignedIn, codes: readonly string[]): Html {
   const title = "Recovery codes";
   const body = html`<h1>${title}</h1>
 <div class="secret" role="status" tabindex="-1" autofocus>
-<p>The second factor is on. Each of these codes works once, when you have no authenticator program at hand. Keep them: they are shown only now.</p>
+<p>The second factor is on. Each of these codes works once, when you have no authenticator program or passkey at hand. Keep them: they are shown only now.</p>
 ${copied("recovery-codes", html`<pre tabindex="0"><code id="recovery-codes">${codes.join("\n")}</code></pre>`)}
 </div>
 <p class="below"><a href="/developers/account">Back to the account</a></p>`;

@@ -1,15 +1,22 @@
-import { type BegunSession, finishSignIn, signIn } from "#api/accounts/sign-in.ts";
+import {
+  type BegunSession,
+  finishSignIn,
+  readPendingSignIn,
+  signIn,
+} from "#api/accounts/sign-in.ts";
 import { signInByWallet } from "#api/accounts/wallets.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
-import { alert, codeField, field, notice } from "./form.ts";
+import { alert, field, notice } from "./form.ts";
 import {
   type Developers,
+  type DeveloperVisit,
   developerLayout,
   type OpenHandler,
   type Reply,
   refusalReply,
 } from "./layout.ts";
+import { type FactorNames, factorFields } from "./passkey-section.ts";
 import { signedOf, walletButton } from "./wallet-section.ts";
 
 type SignInState = {
@@ -35,7 +42,7 @@ export const submitSignIn: OpenHandler = async (developers, visit, signedIn) => 
     { email, password: visit.field("password"), replacedSessionId: signedIn?.session.id ?? null },
     visit.visitor,
   );
-  if (!isRejection(begun)) return continueSignIn(begun, "/developers");
+  if (!isRejection(begun)) return continueSignIn(developers, visit, begun, "/developers");
   const { rejected, message } = begun;
   const isBadEmail = rejected === "bad_email";
   return refusalReply(
@@ -48,7 +55,7 @@ export const submitWalletSignIn: OpenHandler = async (developers, visit, signedI
   const replacedSessionId = signedIn?.session.id ?? null;
   const signed = { ...signedOf(visit), replacedSessionId };
   const begun = await signInByWallet(developers.accounts, signed, visit.visitor);
-  if (!isRejection(begun)) return continueSignIn(begun, "/developers");
+  if (!isRejection(begun)) return continueSignIn(developers, visit, begun, "/developers");
   return refusalReply(begun, signInPage(developers, { message: begun.message }));
 };
 
@@ -69,32 +76,43 @@ ${walletButton("Sign in with your wallet", developers)}
   return developerLayout({ title: "Sign in", body });
 }
 
-/** After the right password: to the pages, or first to the code of the second factor. */
-export const continueSignIn = (begun: BegunSession, to: string): Reply =>
-  "token" in begun ? { to, sessionToken: begun.token } : { page: codePage(begun.pending, {}) };
+/** After the first proof: to the pages, or first to the second factor. */
+export const continueSignIn = async (
+  developers: Developers,
+  visit: DeveloperVisit,
+  begun: BegunSession,
+  to: string,
+): Promise<Reply> =>
+  "token" in begun
+    ? { to, sessionToken: begun.token }
+    : { page: await factorPage(developers, visit, begun.pending) };
 
-export const submitCode: OpenHandler = async ({ accounts }, visit) => {
+const names: FactorNames = { code: "code", passkey: "passkey" };
+
+export const submitCode: OpenHandler = async (developers, visit) => {
   const pending = visit.field("pending");
-  const code = visit.field("code");
-  const done = await finishSignIn(accounts, { pending, code }, visit.visitor);
+  const given = { code: visit.field(names.code), passkey: visit.field(names.passkey) };
+  const done = await finishSignIn(developers.accounts, { pending, ...given }, visit.visitor);
   if (!isRejection(done)) return { to: "/developers", sessionToken: done.token };
-  const { rejected, message } = done;
-  if (rejected === "sign_in_again") return refusalReply(done, expiredPage(message));
-  const state = rejected === "wrong_code" ? { badCode: message } : { message };
-  return refusalReply(done, codePage(pending, state));
+  if (done.rejected === "sign_in_again") return refusalReply(done, expiredPage(done.message));
+  return refusalReply(done, await factorPage(developers, visit, pending, done));
 };
 
-type CodeState = { readonly badCode?: string; readonly message?: string };
-
-function codePage(pending: string, { badCode, message }: CodeState): Html {
+async function factorPage(
+  developers: Developers,
+  visit: DeveloperVisit,
+  pending: string,
+  refused?: Rejection,
+): Promise<Html> {
+  const accountId = await readPendingSignIn(developers.accounts, pending);
+  if (accountId === null) return expiredPage("This sign-in has expired.");
+  const asked = { accountId, subject: pending };
   const title = "Second factor";
   const body = html`<h1>${title}</h1>
-<p class="lead">One more step: a code.</p>
-${alert(message)}
+<p class="lead">One more step.</p>
 <form class="card stack" method="post" action="/developers/sign-in/code" novalidate>
 <input type="hidden" name="pending" value="${pending}">
-${codeField("code", badCode)}
-<button class="primary">Sign in</button>
+${await factorFields(developers, asked, visit, { names, refused, button: "Sign in" })}
 </form>
 <p class="below"><a href="/developers/sign-in">Start again</a></p>`;
   return developerLayout({ title, body });

@@ -102,7 +102,12 @@ export const submitConfirm: OpenHandler = async (developers, visit) => {
   const given = { link, password: visit.field("password") };
   const chosen = await choosePassword(developers.accounts, given, visit.visitor);
   if (!isRejection(chosen)) {
-    return continueSignIn(chosen, `/developers?done=${chosen.isNew ? "welcome" : "password"}`);
+    return continueSignIn(
+      developers,
+      visit,
+      chosen,
+      `/developers?done=${chosen.isNew ? "welcome" : "password"}`,
+    );
   }
   const { rejected, message } = chosen;
   if (rejected === "bad_link") return refusalReply(chosen, badLinkPage());

@@ -58,6 +58,11 @@ async function fullAccount() {
     database.db,
   );
   await sql`
+    insert into access.passkey (account_id, credential_id, public_key, counter, transports, name, created_at)
+    select id, email, '', 0, '{}', 'key', now() from access.account where email = ${email}`.execute(
+    database.db,
+  );
+  await sql`
     insert into access.wallet (account_id, address, created_at)
     select id, '0x' || encode(substr(sha256(email::bytea), 1, 20), 'hex'), now()
     from access.account where email = ${email}`.execute(database.db);

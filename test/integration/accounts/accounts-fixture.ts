@@ -46,6 +46,8 @@ type Options = {
   /** Without one the database's clock counts. */
   clock?: () => Date;
   baseUrl?: string;
+  /** Where it listens; by default on a free one. */
+  port?: number;
   passwords?: Passwords;
   /** Requests a minute without a key, and a twentieth of the pages; 0, the default: unlimited. */
   keyless?: number;
@@ -140,7 +142,7 @@ export async function openDesk(options: Options): Promise<Desk> {
     feedOf: (chainId) => (chainId === 33139 ? feed : undefined),
     trustProxy: ["127.0.0.1"],
   });
-  const listening = await listen(app, "127.0.0.1", 0);
+  const listening = await listen(app, "127.0.0.1", options.port ?? 0);
   return {
     url: `http://127.0.0.1:${listening.port}`,
     accounts,

@@ -13,11 +13,11 @@ export type TwoDesks = {
 };
 
 /** Two processes on one database for all tests of a file. The clock starts anew for each test. */
-export function useTwoDesks(start: Date): TwoDesks {
+export function useTwoDesks(start: Date, baseUrl = "http://127.0.0.1"): TwoDesks {
   const desks = { later: (ms: number) => new Date(start.getTime() + ms) } as TwoDesks;
   beforeAll(async () => {
     desks.database = await createDatabase();
-    const options = { databaseUrl: desks.database.url, clock: () => desks.clock };
+    const options = { databaseUrl: desks.database.url, clock: () => desks.clock, baseUrl };
     [desks.one, desks.other] = await Promise.all([openDesk(options), openDesk(options)]);
   });
   beforeEach(() => {

@@ -64,6 +64,7 @@ describe("a database", () => {
       "0009-store-staged",
       "0010-differing-blocks",
       "0011-request-log",
+      "0012-passkeys",
     ]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
@@ -143,6 +144,15 @@ describe("a database", () => {
     await expectAsFiles(db);
   });
 
+  it("has it too when it comes from the release before passkeys", async () => {
+    await sql`drop table access.passkey`.execute(db);
+    await sql`comment on table access.siwe_nonce is 'for one'`.execute(db);
+    await sql`comment on table access.pending_sign_in is 'a code'`.execute(db);
+    await sql`delete from ops.migration where name = '0012-passkeys'`.execute(db);
+    await migrate(db);
+    await expectAsFiles(db);
+  });
+
   it("is refused when its ids are made of other ordinals than the list's", async () => {
     await sql`update log.chain set ordinal = 2 where chain_id = 33139`.execute(db);
     await expect(migrate(db)).rejects.toThrow("has 2 for chain 33139: ordinals are permanent");
@@ -180,6 +190,7 @@ describe("a database", () => {
       "0009-store-staged",
       "0010-differing-blocks",
       "0011-request-log",
+      "0012-passkeys",
     ]);
   });
 
@@ -230,7 +241,7 @@ async function makeFormer(db: Database, applied: readonly string[]): Promise<voi
     drop table access.webhook_delivery, access.webhook;
     drop table engine.book, engine.book_order, engine.book_price, engine.order_event;
     ${withoutWallets}
-    drop table ops.holder_snapshot, ops.snapshot_holder;
+    drop table ops.holder_snapshot, ops.snapshot_holder, access.passkey;
     ${withoutBlocks};
     ${withoutCodes};
     create table ops.kysely_migration (name text);
