@@ -15,6 +15,7 @@ import {
   getChainId,
   getCode,
   getGasPrice,
+  getLogs,
   getTransactionCount,
   getTransactionReceipt,
   readContract,
@@ -27,6 +28,7 @@ import { market } from "../src/index.ts";
 import { bidCurrency } from "../src/viem/exchange.ts";
 import { type Plan, postedIds, type RunOptions, trader } from "../src/viem/index.ts";
 import { canSendTogether, stepsTogether } from "../src/viem/run/batch.ts";
+import { isContractAccount } from "../src/viem/run/contract-account.ts";
 import { chainOf } from "./chains.ts";
 import { guardWallet } from "./guard.ts";
 import { planRequest, type TradeFields, type TradeRequest } from "./requests.ts";
@@ -67,13 +69,15 @@ export function openWallet({ provider, account, chainId, url }: Opening): Wallet
       const wrapped = bidCurrency[chainId];
       const query = { abi: erc20Abi, functionName: "balanceOf", args: [account] } as const;
       const steps = stepsTogether(plan).length;
-      const [native, coins, parties, asOne] = await Promise.all([
+      const [native, coins, parties, asOne, hasOwners] = await Promise.all([
         publicClient.getBalance({ address: account }),
         publicClient.readContract({ address: wrapped, ...query }),
         readParties(api, plan),
         steps > 1 && canSendTogether(wallet, account, chainId),
+        isContractAccount(publicClient, account),
       ]);
-      return summaryOf(plan, { native, wrapped: coins, asOne: asOne ? steps : 0 }, parties);
+      const state = { native, wrapped: coins, asOne: asOne ? steps : 0, hasOwners };
+      return summaryOf(plan, state, parties);
     },
     suggest: (tokens) => suggestPrices(api, tokens),
     run: (plan, options) => traderOf(plan).run(plan, options),
@@ -90,6 +94,7 @@ const actions = {
   getChainId,
   getCode,
   getGasPrice,
+  getLogs,
   getTransactionCount,
   getTransactionReceipt,
   readContract,

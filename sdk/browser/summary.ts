@@ -21,15 +21,20 @@ export type PlanSummary = {
   readonly missing: readonly string[];
 };
 
-/** What the wallet has. `asOne`: transactions of the plan that it takes together. */
-type WalletState = { readonly native: bigint; readonly wrapped: bigint; readonly asOne: number };
+/** What the wallet has. `asOne`: transactions of the plan that it takes together. `hasOwners`: the account is a contract. */
+type WalletState = {
+  readonly native: bigint;
+  readonly wrapped: bigint;
+  readonly asOne: number;
+  readonly hasOwners: boolean;
+};
 
 /** Who is paid by a purchase or a sale, as the API has it. */
 type Party = { readonly label: string; readonly address: string; readonly wei: bigint };
 
 export function summaryOf(
   plan: Plan,
-  { asOne, ...balances }: WalletState,
+  { asOne, hasOwners, ...balances }: WalletState,
   parties: readonly Party[],
 ): PlanSummary {
   const { chainId, refused } = plan;
@@ -44,8 +49,13 @@ export function summaryOf(
       gas,
       ...(asOne > 1 ? [together] : []),
     ],
-    risks: [...refused.map(({ message }) => `Left out: ${message}`), ...risksOf[plan.verb]],
-    missing: missingOf(plan, balances, gasWei),
+    risks: [
+      ...refused.map(({ message }) => `Left out: ${message}`),
+      ...(hasOwners ? [ownersRisk] : []),
+      ...risksOf[plan.verb],
+    ],
+    // Whoever carries it out pays the gas.
+    missing: missingOf(plan, balances, hasOwners ? 0n : gasWei),
   };
 }
 
@@ -197,10 +207,13 @@ const risksOf: Readonly<Record<Verb, readonly string[]>> = {
   ],
 };
 
+const ownersRisk =
+  "Your account is a contract: this goes on when enough of its owners have agreed in its wallet. Until then, others may be faster.";
+
 /** Money of the wallet beside what the plan takes out of it. */
 function missingOf(
   plan: Plan,
-  { native, wrapped }: Omit<WalletState, "asOne">,
+  { native, wrapped }: Pick<WalletState, "native" | "wrapped">,
   gasWei: bigint,
 ): string[] {
   const { chainId, steps } = plan;

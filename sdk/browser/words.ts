@@ -2,8 +2,8 @@ import { MarketError } from "../src/index.ts";
 import { type WalletCode, WalletError } from "../src/viem/index.ts";
 import { rpcCodeOf } from "./wallets.ts";
 
-/** How a person can go on: the same again, a plan made anew, at whatever the price is now, on the right chain, or not at all. */
-type WayOn = "again" | "new_plan" | "new_price" | "switch" | "none";
+/** How a person can go on: the same again, later, a plan made anew, at whatever the price is now, on the right chain, or not at all. */
+type WayOn = "again" | "later" | "new_plan" | "new_price" | "switch" | "none";
 
 /** What went wrong, for people. */
 type Explained = { readonly title: string; readonly text: string; readonly way: WayOn };
@@ -56,6 +56,12 @@ const walletCodes: Readonly<Record<WalletCode, Words>> = {
   refused: { ...(rpcCodes[4001] as Explained) },
   replaced: { title: "Another transaction took its place", way: "again" },
   not_mined: { title: "The transaction is still on its way", way: "again" },
+  not_signed: {
+    title: "Waiting for the other owners",
+    text: "Not enough owners of the account have agreed yet. Its wallet keeps the request, and this browser the trade: it goes on here once they have.",
+    way: "later",
+  },
+  unanswered: { title: "Your wallet may have it already", way: "new_plan" },
 };
 
 const movedPrice: ReadonlySet<string> = new Set(["price_above_max", "price_limit"]);

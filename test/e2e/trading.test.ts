@@ -14,6 +14,7 @@ import {
 } from "../support/orders/test-chains.ts";
 import { seedsOf } from "../support/thoroughness.ts";
 import { describeBook } from "./trading/book.ts";
+import { describeOwners } from "./trading/owners.ts";
 import { describeSeveral } from "./trading/several.ts";
 import { describeTogether } from "./trading/together.ts";
 import {
@@ -257,4 +258,5 @@ describe("what goes wrong ends in words and a way on:", () => {
 describeBook(() => ({ opened, testBrowser }), fewLooks);
 describeSeveral(() => ({ opened, testBrowser }), fewLooks);
 describeTogether(() => ({ opened, testBrowser }));
+describeOwners(() => ({ opened, testBrowser }));
 describeWallets(() => ({ opened, testBrowser }));

@@ -8,12 +8,18 @@ import {
   switchChain,
   walletChain,
 } from "./client.js";
-import { openSheet, paragraph } from "./trade-sheet.js";
+import { make, openSheet, paragraph } from "./trade-sheet.js";
 import { lastWallet, openTrade } from "./trade-store.js";
 import { fieldsView, hasFields, orderLinks, planView, stepsView } from "./trade-views.js";
 
 const again = ["again", "Try again"];
-const wayTexts = { new_plan: "Make a new plan", new_price: "Show the new price" };
+const forget = ["forget", "Forget it"];
+const ways = {
+  none: [],
+  later: [["again", "Look again"], forget],
+  new_plan: [["new_plan", "Make a new plan"]],
+  new_price: [["new_price", "Show the new price"]],
+};
 
 /** From a button to its end. */
 export const startTrade = (request) =>
@@ -22,12 +28,36 @@ export const startTrade = (request) =>
     await (left === null ? withSheet((sheet) => follow(sheet, request)) : takeUp(left));
   });
 
-/** Goes on with the trade that an earlier page began. */
-export const goOn = () =>
-  inOneTab(async () => {
-    const left = openTrade.read();
-    if (left !== null) await takeUp(left);
+/** Goes on with the trade that an earlier page began; what waits for other owners, when it is asked to. */
+export async function goOn() {
+  const left = openTrade.read();
+  if (left !== null && awaitsOwners(left.plan)) await untilShown(left.request);
+  await inOneTab(async () => {
+    const now = openTrade.read();
+    if (now !== null) await takeUp(now);
   });
+}
+
+/** For hours or days. */
+const awaitsOwners = ({ steps }) =>
+  steps.some(
+    ({ pending, batch }) =>
+      pending !== undefined || (batch?.ownersSince && batch.taken && !batch.hash),
+  );
+
+/** It is in nobody's way. */
+function untilShown({ title }) {
+  const show = make("button", { type: "button", textContent: "Show it" });
+  const text = paragraph(`${title}: waiting for the other owners.`);
+  const bar = make("div", { className: "picks" }, text, show);
+  document.querySelector("main").append(bar);
+  return new Promise((resolve) => {
+    show.addEventListener("click", () => {
+      bar.remove();
+      resolve();
+    });
+  });
+}
 
 /** Two tabs would do the same plan twice: one waits for the other. Without secure context there are no locks. */
 const inOneTab = (work) =>
@@ -47,7 +77,7 @@ async function withSheet(work) {
 /** Says what went wrong. What the person chose: a way on, or null. */
 async function fail(sheet, error, more = []) {
   const { title, text, way } = explain(error);
-  const choices = way === "none" ? [] : [wayTexts[way] ? [way, wayTexts[way]] : [way, again[1]]];
+  const choices = ways[way] ?? [[way, again[1]]];
   const answer = await sheet.ask({ title, body: [paragraph(text), ...more], choices });
   return answer?.choice ?? null;
 }
@@ -117,7 +147,7 @@ async function carryOut(sheet, wallet, trade) {
       (error) => fail(sheet, error, [stepsView(plan)]),
     );
     if (isForgotten(way, plan)) openTrade.clear();
-    if (!goesOnWith(way)) return way;
+    if (!goesOnWith(way)) return way === "forget" ? null : way;
     if (!(await reachChain(sheet, wallet, request.chainId))) return null;
   }
 }
@@ -126,12 +156,12 @@ const goesOnWith = (way) => way === "again" || way === "switch";
 
 /** What was signed or sent is gone on with; what was not leaves nothing behind. */
 const isForgotten = (way, plan) =>
-  way === null ? !hasBegun(plan) : way === "new_plan" || way === "new_price";
+  way === null ? !hasBegun(plan) : way !== "again" && way !== "switch";
 
 const hasBegun = ({ steps }) =>
   steps.some(
-    ({ transaction, batch, signatures = [] }) =>
-      transaction?.hash || batch || signatures.length > 0,
+    ({ transaction, batch, pending, signatures = [] }) =>
+      transaction?.hash || batch || pending || signatures.length > 0,
   );
 
 async function runShown(sheet, session, title, plan, store) {
@@ -170,10 +200,7 @@ const takeUp = (trade) =>
   });
 
 async function mayGoOn(sheet, { request: { title }, plan }) {
-  const choices = [
-    ["go", "Go on"],
-    ["forget", "Forget it"],
-  ];
+  const choices = [["go", "Go on"], forget];
   const body = [paragraph("This trade is not done yet."), stepsView(plan)];
   const answer = await sheet.ask({ title, body, choices });
   if (answer?.choice === "forget") openTrade.clear();

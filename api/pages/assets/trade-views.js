@@ -107,9 +107,12 @@ const waits = {
   sync: "updating",
 };
 
-function stateOf({ state, kind, transaction, error }) {
+function stateOf({ state, kind, transaction, error, pending, of }, steps) {
   if (state === "failed") return error?.message ?? states.failed;
   if (state !== "in_progress") return states[state] ?? "";
+  const sent = steps.find(({ id }) => id === of);
+  if (pending !== undefined || (kind === "confirm" && sent?.batch?.ownersSince !== undefined))
+    return "waiting for the other owners";
   return transaction?.hash === undefined ? waits[kind] : "sent";
 }
 
@@ -119,7 +122,7 @@ export function stepsView({ steps }) {
   const ids = new Set(needless.map(({ id }) => id));
   const shown = steps.filter(({ id, of }) => !ids.has(id) && !ids.has(of));
   const items = shown.map((step) => {
-    const state = make("span", { className: "quiet" }, stateOf(step));
+    const state = make("span", { className: "quiet" }, stateOf(step, steps));
     const item = make("li", {}, step.description, " ", state);
     item.dataset.state = step.state;
     return item;

@@ -19,7 +19,11 @@ export type WalletCode =
   /** The transaction was replaced in the wallet by another one: the plan can be run again. */
   | "replaced"
   /** The transaction was sent and is not mined within the time: run the plan again later. */
-  | "not_mined";
+  | "not_mined"
+  /** The owners of a contract account have not signed or executed it within the time: run the plan again later. */
+  | "not_signed"
+  /** The wallet of a contract account was asked, and what became of it is not known: look there, then make a new plan. */
+  | "unanswered";
 
 /** A plan cannot go on. What was done stays done; the message says what to do. */
 export class WalletError extends Error {

@@ -13,7 +13,7 @@ import { multicall3 } from "#abis/deployments.ts";
 import { accounts } from "#devnet/accounts.ts";
 import type { Person, TestChain } from "../orders/test-chains.ts";
 
-type Request = { method: string; params?: readonly unknown[] };
+export type WalletRequest = { method: string; params?: readonly unknown[] };
 type Answer = { result: unknown } | { error: { code: number; message: string; data?: unknown } };
 
 /** A browser extension's wallet, as far as pages see it (EIP-1193). Keys stay here, outside of the page. */
@@ -58,6 +58,23 @@ const providerOf = (others: readonly string[]) => `window.ethereum = {
       window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
   }
 }`;
+
+/** Puts a wallet that answers so into the pages of the context. */
+export async function exposeWallet(
+  context: BrowserContext,
+  answer: (request: WalletRequest) => Promise<unknown>,
+  others: readonly string[] = [],
+): Promise<void> {
+  await context.exposeFunction("askWallet", async (request: WalletRequest): Promise<Answer> => {
+    try {
+      return { result: await answer(request) };
+    } catch (error) {
+      const { code = -32_603, message } = error as Error & { code?: number };
+      return { error: { code, message, data: revertData(error) } };
+    }
+  });
+  await context.addInitScript(providerOf(others));
+}
 
 /** `chains`: those that it knows; it is on the first. `others`: names of further wallets in the browser. */
 export async function injectWallet(
@@ -137,21 +154,13 @@ export async function injectWallet(
     return { status: receipt.status === "0x1" ? 200 : 500, atomic: true, receipts: [receipt] };
   }
 
-  async function answer({ method, params = [] }: Request): Promise<unknown> {
+  async function answer({ method, params = [] }: WalletRequest): Promise<unknown> {
     if (method === "eth_chainId" && shownChain !== undefined) return `0x${shownChain.toString(16)}`;
     const own = answers[method];
     return own === undefined ? wallet?.request({ method, params } as never) : own(params);
   }
 
-  await context.exposeFunction("askWallet", async (request: Request): Promise<Answer> => {
-    try {
-      return { result: await answer(request) };
-    } catch (error) {
-      const { code = -32_603, message } = error as Error & { code?: number };
-      return { error: { code, message, data: revertData(error) } };
-    }
-  });
-  await context.addInitScript(providerOf(others));
+  await exposeWallet(context, answer, others);
   return {
     asked,
     beforeAnswers: (given) => {

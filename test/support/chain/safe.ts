@@ -12,6 +12,17 @@ const factoryAbi = parseAbi([
   "function createProxyWithNonce(address singleton, bytes initializer, uint256 saltNonce) returns (address proxy)",
 ]);
 
+/** Deploys one of the Safe's contracts. */
+export async function deploySafePart(client: DevnetClient, path: string): Promise<Address> {
+  const { bytecode } = require(`${artifacts}/${path}.json`) as { bytecode: Hex };
+  const account = accounts.deployer;
+  const sending = { account, abi: [] as Abi, bytecode, chain: client.chain };
+  const hash = await client.deployContract(sending);
+  const { contractAddress } = await client.waitForTransactionReceipt({ hash });
+  if (!contractAddress) throw new Error(`${path} was not deployed`);
+  return contractAddress;
+}
+
 /** A Safe 1.5.0 as it is published, with the handler that answers for signatures (EIP-1271); needs `threshold` owners. */
 export async function deploySafe(
   client: DevnetClient,
@@ -19,14 +30,7 @@ export async function deploySafe(
   threshold: number,
 ): Promise<Address> {
   const account = accounts.deployer;
-  const deploy = async (path: string): Promise<Address> => {
-    const { bytecode } = require(`${artifacts}/${path}.json`) as { bytecode: Hex };
-    const sending = { account, abi: [] as Abi, bytecode, chain: client.chain };
-    const hash = await client.deployContract(sending);
-    const { contractAddress } = await client.waitForTransactionReceipt({ hash });
-    if (!contractAddress) throw new Error(`${path} was not deployed`);
-    return contractAddress;
-  };
+  const deploy = (path: string) => deploySafePart(client, path);
   const singleton = await deploy("Safe.sol/Safe");
   const factory = await deploy("proxies/SafeProxyFactory.sol/SafeProxyFactory");
   const handler = await deploy(

@@ -20,8 +20,17 @@ export type Transaction = {
   readonly minedIn?: string;
 };
 
-/** Calls that the wallet took together, as one transaction (EIP-5792). The id is stored before they leave. */
-export type Batch = { readonly id: Hex; readonly hash?: Hex; readonly minedIn?: string };
+/** What a wallet was asked to carry out as one transaction: several calls (EIP-5792), or those of a contract account. */
+export type Batch = {
+  /** Ours, stored before they leave; the wallet's own once it has answered. */
+  readonly id: string;
+  /** How the wallet took it: with `transaction` the id is what it returned as the hash. Absent: it has not answered. */
+  readonly taken?: "calls" | "transaction";
+  /** Of a contract account, whose owners have to agree: the chain's head before it was asked. */
+  readonly ownersSince?: string;
+  readonly hash?: Hex;
+  readonly minedIn?: string;
+};
 
 /** How the transaction of a step was sent: by itself or with others. */
 type Sent = { transaction?: Transaction; batch?: Batch };
@@ -87,6 +96,8 @@ export type SignStep = Base & {
   /** `tree`: one signature for all. `auto` becomes one of the others when it runs. */
   bulk: "auto" | "tree" | "single";
   signatures: Hex[];
+  /** Of the next order: what the wallet of a contract account answered, until its contract accepts it. */
+  pending?: Hex;
 };
 /** `of`: the step whose orders are posted; likewise below. */
 export type PostStep = Base & { readonly kind: "post"; readonly of: string; results: Posted[] };

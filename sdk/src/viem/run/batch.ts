@@ -1,6 +1,5 @@
 import { type Address, bytesToHex, type Hex, numberToHex, type WalletClient } from "viem";
 import type { ChainId } from "../../chains.ts";
-import { wait } from "../../reading/wait.ts";
 import { callOfFixed, isFixed } from "../plan/fixed-call.ts";
 import {
   type Batch,
@@ -10,11 +9,11 @@ import {
   type SendingStep,
   type Step,
 } from "../plan/plan.ts";
-import { WalletError } from "../wallet-error.ts";
+import { WalletError, wrongArgument } from "../wallet-error.ts";
 import type { Run } from "./context.ts";
-import { defaultMineTimeoutMs } from "./find-mined.ts";
+import { isContractAccount } from "./contract-account.ts";
 import { hasCode, isRefusal } from "./revert.ts";
-import { callOfSend } from "./steps/send.ts";
+import { callOfSend } from "./steps/send-call.ts";
 import { simulate } from "./transaction.ts";
 
 const isSending = (step: Step): step is SendingStep => isFixed(step) || step.kind === "send";
@@ -58,38 +57,62 @@ const request = <Result>(
 ): Promise<Result> => walletClient.request({ method, params } as never) as Promise<Result>;
 
 /**
- * Sends the step and those after it as one transaction, where the wallet can; whether it did, now or before. The id is
- * ours and stored before the calls leave, so that a run that does not know asks the wallet for what became of them.
+ * Sends the step and those after it as one transaction, where the wallet can; whether it did, now or before. A contract
+ * account sends all of its own so. The id is ours and stored before the calls leave, so that a run that does not know asks
+ * the wallet for what became of them.
  */
 export async function sendTogether(run: Run, step: SendingStep): Promise<boolean> {
   const { plan, store } = run;
   const begun = step.batch;
+  // With the steps before it.
+  if (begun !== undefined && stepsOf(plan, begun)[0] !== step) return true;
   if (begun !== undefined && (await isKnown(run, begun))) return true;
-  const steps =
-    begun === undefined ? stepsTogether(plan, plan.steps.indexOf(step)) : stepsOf(plan, begun);
-  if (begun === undefined && !(await isOffered(run, steps))) return false;
+  const asked = begun === undefined ? await newBatch(run, step) : sameBatch(plan, begun);
+  if (asked === null) return false;
+  const { steps, batch } = asked;
   const calls: Call[] = [];
   for (const one of steps) calls.push(isFixed(one) ? callOfFixed(one) : await callOfSend(run, one));
   const [first] = calls;
   // The others need what it does.
   if (first !== undefined) await simulate(run, first);
   run.options.signal?.throwIfAborted();
-  const batch = begun ?? { id: bytesToHex(crypto.getRandomValues(new Uint8Array(32))) };
   await store(() => setBatch(steps, batch));
-  await send(run, steps, batch, calls);
+  await send(run, asked, calls);
   return true;
 }
 
-/** A key of our own signs single transactions. */
-const isOffered = async ({ walletClient, account, plan }: Run, steps: readonly SendingStep[]) =>
-  steps.length > 1 &&
-  account.type === "json-rpc" &&
-  (await canSendTogether(walletClient, account.address, plan.chainId));
+type BatchRequest = {
+  readonly steps: readonly SendingStep[];
+  readonly batch: Batch;
+  readonly taken: NonNullable<Batch["taken"]>;
+};
 
-const stepsOf = ({ steps }: Plan, { id }: Batch): SendingStep[] =>
+const sameBatch = (plan: Plan, batch: Batch): BatchRequest => ({
+  ...{ steps: stepsOf(plan, batch), batch, taken: "calls" },
+});
+
+/** Null: it is sent as a transaction of its own. */
+async function newBatch(run: Run, step: SendingStep): Promise<BatchRequest | null> {
+  const { walletClient, publicClient, account, plan } = run;
+  // A key of our own signs single transactions.
+  if (account.type !== "json-rpc") return null;
+  const isContract = await isContractAccount(publicClient, account.address);
+  const together = stepsTogether(plan, plan.steps.indexOf(step));
+  if (together.length < 2 && !isContract) return null;
+  const takesCalls = await canSendTogether(walletClient, account.address, plan.chainId);
+  if (!takesCalls && !isContract) return null;
+  const id = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
+  if (!isContract) return { steps: together, batch: { id }, taken: "calls" };
+  const batch = { id, ownersSince: `${await publicClient.getBlockNumber({ cacheTime: 0 })}` };
+  return takesCalls
+    ? { steps: together, batch, taken: "calls" }
+    : { steps: [step], batch, taken: "transaction" };
+}
+
+export const stepsOf = ({ steps }: Plan, { id }: Batch): SendingStep[] =>
   steps.filter(isSending).filter(({ batch }) => batch?.id === id);
 
-function setBatch(steps: readonly SendingStep[], batch: Batch | undefined): void {
+export function setBatch(steps: readonly SendingStep[], batch: Batch | undefined): void {
   for (const step of steps)
     if (batch === undefined) delete step.batch;
     else step.batch = batch;
@@ -99,17 +122,14 @@ const duplicateId = 5720;
 const unknownId = 5730;
 
 async function send(
-  { walletClient, plan, store }: Run,
-  steps: readonly SendingStep[],
-  { id }: Batch,
+  run: Run,
+  { steps, batch, taken }: BatchRequest,
   calls: readonly Call[],
 ): Promise<void> {
-  const sent = calls.map(({ to, data, valueWei }) => ({ to, data, value: numberToHex(valueWei) }));
-  const head = { version: "2.0.0", id, chainId: numberToHex(plan.chainId), from: plan.account };
+  const { store } = run;
   try {
-    await request(walletClient, "wallet_sendCalls", [
-      { ...head, atomicRequired: true, calls: sent },
-    ]);
+    const id = await (taken === "calls" ? askCalls : askTransaction)(run, batch, calls);
+    await store(() => setBatch(steps, { ...batch, id, taken }));
   } catch (error) {
     if (hasCode(error, duplicateId)) return;
     if (!isRefusal(error)) throw error;
@@ -119,53 +139,52 @@ async function send(
   }
 }
 
+/** The wallet's id of the calls: ours, or its own, as that of a Safe. */
+async function askCalls(
+  { walletClient, plan }: Run,
+  { id }: Batch,
+  calls: readonly Call[],
+): Promise<string> {
+  const sent = calls.map(({ to, data, valueWei }) => ({ to, data, value: numberToHex(valueWei) }));
+  const head = { version: "2.0.0", id, chainId: numberToHex(plan.chainId), from: plan.account };
+  const asked = { ...head, atomicRequired: true, calls: sent };
+  const answer = await request<{ id?: string } | null>(walletClient, "wallet_sendCalls", [asked]);
+  return answer?.id ?? id;
+}
+
+/** A contract account has no nonce that a wallet could use. */
+async function askTransaction(
+  { walletClient, account }: Run,
+  _: Batch,
+  [call]: readonly Call[],
+): Promise<string> {
+  if (call === undefined) throw wrongArgument("There is nothing to send");
+  const { to, data, valueWei: value } = call;
+  const chain = walletClient.chain ?? null;
+  return walletClient.sendTransaction({ account, chain, to, data, value });
+}
+
 type CallsStatus = {
   readonly status: number;
   readonly receipts?: readonly { readonly transactionHash: Hex; readonly blockNumber: Hex }[];
 };
 
-const statusOf = ({ walletClient }: Run, { id }: Batch): Promise<CallsStatus> =>
+export const statusOf = ({ walletClient }: Run, { id }: Batch): Promise<CallsStatus> =>
   request(walletClient, "wallet_getCallsStatus", [id]);
 
-/** A wallet that was never asked does not know the id. */
+/** A wallet that was never asked does not know the id; that of a contract account may have given it another one. */
 async function isKnown(run: Run, batch: Batch): Promise<boolean> {
+  if (batch.taken !== undefined) return true;
   try {
     await statusOf(run, batch);
     return true;
   } catch (error) {
+    const cause = { cause: error };
+    if (batch.ownersSince !== undefined) throw new WalletError("unanswered", unanswered, cause);
     if (hasCode(error, unknownId)) return false;
     throw error;
   }
 }
 
-/** Waits until the calls are mined; the batch with its transaction. Failed ones are made anew by the next run. */
-export async function confirmBatch(run: Run, batch: Batch): Promise<Batch> {
-  if (batch.hash !== undefined) return batch;
-  const { plan, options, store, publicClient } = run;
-  const steps = stepsOf(plan, batch);
-  const deadline = Date.now() + (options.mineTimeoutMs ?? defaultMineTimeoutMs);
-  const signal = options.signal ?? new AbortController().signal;
-  let found = await statusOf(run, batch);
-  while (found.status < 200) {
-    if (Date.now() > deadline)
-      throw new WalletError("not_mined", "The transaction is pending: run the plan again later");
-    await wait(publicClient.pollingInterval, signal);
-    found = await statusOf(run, batch);
-  }
-  const receipt = found.receipts?.at(-1);
-  if (found.status >= 300 || receipt === undefined) {
-    await store(() => {
-      setBatch(steps, undefined);
-      for (const step of steps) step.state = "waiting";
-    });
-    const message = "The wallet's transaction failed, and nothing of it was done";
-    throw new WalletError("reverted", message);
-  }
-  const mined = {
-    ...batch,
-    hash: receipt.transactionHash,
-    minedIn: `${BigInt(receipt.blockNumber)}`,
-  };
-  await store(() => setBatch(steps, mined));
-  return mined;
-}
+const unanswered =
+  "The wallet was asked, and did not say what became of it: look there, and end it or let it be done before a new plan is made";

@@ -2,7 +2,7 @@ import { type Clients, checkClients } from "../clients.ts";
 import { callOfFixed, isFixed } from "../plan/fixed-call.ts";
 import { type Call, isEnded, type Plan } from "../plan/plan.ts";
 import type { RunOptions } from "./context.ts";
-import { callOfSend } from "./steps/send.ts";
+import { callOfSend } from "./steps/send-call.ts";
 
 /**
  * The transactions that are left of a plan, in order and checked against it as when it runs: for a contract account, which

@@ -1,12 +1,9 @@
 import { type Address, type Hex, keccak256 } from "viem";
-import { wait } from "../../reading/wait.ts";
 import { isSame } from "../exchange.ts";
 import type { Transaction } from "../plan/plan.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { Run } from "./context.ts";
-
-const pollMs = 1_000;
-export const defaultMineTimeoutMs = 180_000;
+import { poll } from "./poll.ts";
 
 /**
  * What became of a transaction that may have been sent: its hash, once it is mined; `foreign`: its nonce was used for
@@ -40,31 +37,26 @@ export function isFormOf({ to, data, olderData = [] }: Transaction, mined: Mined
 /** Until as many transactions of the account are mined; which they are cannot be known before. */
 function untilMined(run: Run, count: number): Promise<true> {
   const { publicClient, account } = run;
-  return poll(run, async () => {
+  const read = async () => {
     const mined = await publicClient.getTransactionCount({ address: account.address });
     return mined >= count || undefined;
-  });
+  };
+  return poll(run, read, () => stillPending(run));
 }
 
 /** A node may count a transaction before it has its block: what is not found yet is not another one. */
 const untilFound = (run: Run, nonce: number, sinceBlock: bigint) =>
-  poll(run, () => minedWith(run, nonce, sinceBlock));
+  poll(
+    run,
+    () => minedWith(run, nonce, sinceBlock),
+    () => stillPending(run),
+  );
 
-async function poll<Value>(run: Run, read: () => Promise<Value | undefined>): Promise<Value> {
-  const { publicClient, account, options } = run;
-  const { mineTimeoutMs = defaultMineTimeoutMs } = options;
-  const deadline = Date.now() + mineTimeoutMs;
-  const signal = options.signal ?? new AbortController().signal;
-  while (true) {
-    const value = await read();
-    if (value !== undefined) return value;
-    if (Date.now() > deadline) {
-      const message = `A transaction of ${account.address} is pending: run the plan again later`;
-      throw new WalletError("not_mined", message);
-    }
-    await wait(Math.min(pollMs, publicClient.pollingInterval), signal);
-  }
-}
+const stillPending = ({ account }: Run) =>
+  new WalletError(
+    "not_mined",
+    `A transaction of ${account.address} is pending: run the plan again later`,
+  );
 
 /** The account's transaction with that nonce, by bisection of the blocks since then. */
 async function minedWith({ publicClient, account }: Run, nonce: number, sinceBlock: bigint) {

@@ -81,7 +81,7 @@ function hexOf(error: unknown): Hex | undefined {
 }
 
 /** A call without the data of its revert. */
-function isRevert(error: unknown): boolean {
+export function isRevert(error: unknown): boolean {
   const isOne = (one: unknown) => /ExecutionReverted|ContractFunctionReverted/.test(nameOf(one));
   return error instanceof BaseError && error.walk(isOne) !== null;
 }

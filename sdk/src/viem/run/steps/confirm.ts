@@ -9,9 +9,10 @@ import { exchange, isSame } from "../../exchange.ts";
 import { isFixed } from "../../plan/fixed-call.ts";
 import { type ConfirmStep, type SendStep, stepOf, type Transaction } from "../../plan/plan.ts";
 import { WalletError, wrongArgument } from "../../wallet-error.ts";
-import { confirmBatch } from "../batch.ts";
+import { confirmBatch } from "../confirm-batch.ts";
 import type { Run } from "../context.ts";
-import { defaultMineTimeoutMs, findMined, isFormOf } from "../find-mined.ts";
+import { findMined, isFormOf } from "../find-mined.ts";
+import { defaultMineTimeoutMs } from "../poll.ts";
 import { revertOf } from "../revert.ts";
 
 /** Waits until the transaction of the step before is mined. */

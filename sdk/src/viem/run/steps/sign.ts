@@ -8,27 +8,51 @@ import { readCounter } from "../../read-approvals.ts";
 import { checked, WalletError } from "../../wallet-error.ts";
 import { bulkTypedData, splitBulkSignature } from "../bulk-order.ts";
 import type { Run } from "../context.ts";
+import { isContractAccount, untilAccepted } from "../contract-account.ts";
 import { isRefusal } from "../revert.ts";
 
 /** Signs every order that has no signature yet, after each was checked once more. */
 export async function runSign(run: Run, step: SignStep): Promise<"done"> {
   const orders = await checkOrders(run, step);
+  const { maker, account } = run.plan;
+  const isOwn = isSame(maker, account);
+  const isContract = isOwn && (await isContractAccount(run.publicClient, account));
   if (step.bulk === "auto") {
-    const bulk = await chooseBulk(run, orders.length);
+    // One signature cannot serve contracts, which know only what they are asked about.
+    const isTree = orders.length > 1 && isOwn && !isContract;
     await run.store(() => {
-      step.bulk = bulk;
+      step.bulk = isTree ? "tree" : "single";
     });
   }
   const isTree = step.bulk === "tree" && step.signatures.length === 0;
   if (isTree && (await signTree(run, step, orders))) return "done";
   for (const order of orders.slice(step.signatures.length)) {
-    const data = { types: orderTypes, primaryType: "OrderComponents", message: order };
-    const signature = await sign(run, data);
+    const signature = await (isContract ? signByOwners(run, step, order) : signOrder(run, order));
     await run.store(() => {
       step.signatures.push(signature);
+      delete step.pending;
     });
   }
   return "done";
+}
+
+const signOrder = (run: Run, message: OrderComponents): Promise<Hex> =>
+  sign(run, { types: orderTypes, primaryType: "OrderComponents", message });
+
+/** The wallet answers before all owners have signed: with a part of the signature, or with none where it is put on chain. */
+async function signByOwners(run: Run, step: SignStep, order: OrderComponents): Promise<Hex> {
+  const signature = step.pending ?? (await signOrder(run, order));
+  await run.store(() => {
+    step.pending = signature;
+  });
+  try {
+    await untilAccepted(run, order, signature);
+    return signature;
+  } catch (error) {
+    // Only the wallet knows the whole of it: the next run asks again, about the same order.
+    if (signature !== "0x") delete step.pending;
+    throw error;
+  }
 }
 
 async function checkOrders(run: Run, step: SignStep): Promise<OrderComponents[]> {
@@ -47,14 +71,6 @@ async function checkOrders(run: Run, step: SignStep): Promise<OrderComponents[]>
   if (orders.some(({ endTime }) => endTime <= now))
     throw new WalletError("stale_plan", "An order of the plan has expired: make a new plan");
   return orders;
-}
-
-/** One signature cannot serve contracts, which know only what they are asked about. Accounts of EIP-7702 still sign. */
-async function chooseBulk({ publicClient, plan }: Run, count: number): Promise<"tree" | "single"> {
-  if (count < 2 || !isSame(plan.maker, plan.account)) return "single";
-  const code = await publicClient.getCode({ address: plan.maker });
-  const signs = code === undefined || code === "0x" || code.startsWith("0xef0100");
-  return signs ? "tree" : "single";
 }
 
 /** False: the signer cannot sign a tree, as small devices, and is asked for the same orders one by one. */
