@@ -8,12 +8,14 @@ import { ponderSettings, startPonder } from "./ponder-process.ts";
 const leastThreads = 5;
 
 const databaseUrl = "postgres://127.0.0.1:1/none";
-const address = { rpcUrl: "http://127.0.0.1:1", wsUrl: "ws://127.0.0.1:1" };
+const served = {
+  addressFor: () => ({ rpcUrl: "http://127.0.0.1:1", wsUrl: "ws://127.0.0.1:1" }),
+};
 
 const isLinux = process.platform === "linux";
 
 test.runIf(isLinux)("in the background, all threads of Ponder have a low priority", async () => {
-  const settings = ponderSettings({ sources: { chainId: 1, sources: [] }, databaseUrl }, address);
+  const settings = ponderSettings({ sources: { chainId: 1, sources: [] }, databaseUrl }, served);
   const ponder = startPonder({
     ...{ schema: "none", port: 42_069, settings, isBackground: true },
     onLine: () => {},
@@ -40,7 +42,7 @@ test("Ponder starts with the addresses of 5,000 collections", async () => {
   const source = { events: [transfer], firstBlock: 1, eventsWithCall: [], addresses };
   const names = ["Erc721", "Erc1155"] as const;
   const sources = names.map((name) => ({ ...source, name }) as never);
-  const settings = ponderSettings({ sources: { chainId: 1, sources }, databaseUrl }, address);
+  const settings = ponderSettings({ sources: { chainId: 1, sources }, databaseUrl }, served);
   const lines: string[] = [];
   const ponder = startPonder({
     ...{ schema: "none", port: 42_069, settings },

@@ -10,8 +10,8 @@ import type { IndexerSettings } from "#src/settings.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { readEnvironment } from "../config/read-config.ts";
 import { ponderDirectory, projectRoot } from "../programs.ts";
-import type { ReaderAddress } from "../reader/serve-ponder.ts";
-import type { IndexedSources } from "./indexed-sources.ts";
+import type { ServedReader } from "../reader/serve-ponder.ts";
+import { type IndexedSources, sourceFilters } from "./indexed-sources.ts";
 
 type PonderProcess = {
   pid: number | undefined;
@@ -153,8 +153,12 @@ const lanes = 16;
 /** Settings of a Ponder process, which `src/settings.ts` reads. */
 export function ponderSettings(
   { sources, databaseUrl }: Pick<IndexingContext, "databaseUrl"> & { sources: IndexedSources },
-  { rpcUrl, wsUrl }: ReaderAddress,
+  served: ServedReader,
 ): IndexerSettings {
+  const filters = sourceFilters(sources.sources).map(({ addresses, topics }) => ({
+    ...{ address: addresses ?? undefined, topics },
+  }));
+  const { rpcUrl, wsUrl } = served.addressFor(filters);
   return {
     databaseUrl,
     chainId: sources.chainId,

@@ -49,7 +49,7 @@ async function runUntilLive(
   const { chain, indexer, logger, signal } = options;
   const reading = new AbortController();
   const reader = openChainReader({ ...chain, signal: AbortSignal.any([signal, reading.signal]) });
-  const address = await serveReader(reader, reading.signal);
+  const served = await serveReader(reader, reading.signal);
   let onLive = () => {};
   const live = new Promise<"live">((resolve) => {
     onLive = () => resolve("live");
@@ -58,7 +58,7 @@ async function runUntilLive(
   const ponder = startPonder({
     schema,
     port: await findFreePort(),
-    settings: ponderSettings({ ...options, sources }, address),
+    settings: ponderSettings({ ...options, sources }, served),
     onLine: readPonderLog({ chainId, indexer, logger, secrets: secretsOf(options), onLive }),
   });
   const stop = () => void ponder.stop();

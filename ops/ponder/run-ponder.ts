@@ -14,7 +14,7 @@ import { coreIndexer, type IndexerId } from "#projections/log/sources.ts";
 import { findFreePort } from "../free-port.ts";
 import type { RpcBlock } from "../reader/block-proof.ts";
 import type { ChainReader } from "../reader/chain-reader.ts";
-import type { ReaderAddress } from "../reader/serve-ponder.ts";
+import type { ServedReader } from "../reader/serve-ponder.ts";
 import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";
 import { type IndexingContext, ponderSettings, secretsOf, startPonder } from "./ponder-process.ts";
 import {
@@ -38,7 +38,7 @@ type PonderRun = {
 type RunPonderOptions = IndexingContext & {
   reader: ChainReader;
   /** The reader's, for Ponder. */
-  address: ReaderAddress;
+  served: ServedReader;
   /** Where it says why it stands still. */
   faults: ChainFaults;
   /** Runs what goes on beside Ponder, until the signal. */
@@ -75,7 +75,7 @@ export async function runPonder(options: RunPonderOptions): Promise<void> {
 
 /** Runs Ponder once. Returns the reason for its end. */
 async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<string> {
-  const { chain, indexer, databaseUrl, db, logger, signal, reader, address } = options;
+  const { chain, indexer, databaseUrl, db, logger, signal, reader, served } = options;
   const { chainId } = chain;
   const id = { chainId, indexer };
   if ((await firstHead(reader, signal)) === undefined) return "service is stopping";
@@ -92,7 +92,7 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     signal.throwIfAborted();
     const onLine = logReader(options, schema, run);
     const port = await findFreePort();
-    const settings = ponderSettings({ ...options, sources }, address);
+    const settings = ponderSettings({ ...options, sources }, served);
     const isBackground = await isInBackground(options);
     signal.throwIfAborted();
     const ponder = startPonder({ schema, port, settings, onLine, isBackground });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { ProcessRequest, type RunningProcess } from "../console/figures.ts";
 import { OperationRequest, operationArguments } from "../console/operations.ts";
-import { answeringFlags, launch } from "../programs.ts";
+import { answeringFlags, launch, unhurriedFlags } from "../programs.ts";
 import {
   keepRunning,
   lowerPriority,
@@ -78,23 +78,25 @@ function startRole(
   const start = async () => {
     const child = startChild({
       name,
-      script: [
-        ...(role === "api" ? answeringFlags : []),
-        ...launch("service", "--only", role, "--name", name),
-      ],
+      script: [...(flags[role] ?? []), ...launch("service", "--only", role, "--name", name)],
       environment,
       orphanGuard,
       sink,
       onMessage: (message) => onMessage(message, child),
     });
     onStart(child.pid);
-    // Nobody waits for them: a start is the others'.
-    if ((role === "jobs" || role === "console") && child.pid !== undefined)
-      lowerPriority(child.pid);
+    // A start is the others'.
+    if (flags[role] === unhurriedFlags && child.pid !== undefined) lowerPriority(child.pid);
     return child;
   };
   return keepRunning({ name, start, logger, onConfigurationError });
 }
+
+const flags: { readonly [Role in RoleName]?: readonly string[] } = {
+  api: answeringFlags,
+  jobs: unhurriedFlags,
+  console: unhurriedFlags,
+};
 
 const isReadyMessage = (message: unknown): boolean =>
   typeof message === "object" && message !== null && "ready" in message && message.ready === true;

@@ -119,7 +119,7 @@ export type LogsFilter = {
   readonly topics?: readonly (Hex | readonly Hex[] | null)[] | undefined;
 };
 
-function valuesOf(value: Hex | readonly Hex[] | null | undefined): readonly Hex[] {
+export function filterValues(value: Hex | readonly Hex[] | null | undefined): readonly Hex[] {
   if (value === null || value === undefined) return [];
   return typeof value === "string" ? [value] : value;
 }
@@ -130,17 +130,16 @@ export function mayHoldLogs(logsBloom: Hex, { address, topics = [] }: LogsFilter
   const holds = (value: Hex) =>
     bitsOf(value).every((bit) => ((bloom[bit >> 3] ?? 0) >> (bit & 7)) & 1);
   return [address, ...topics].every((wanted) => {
-    const values = valuesOf(wanted);
+    const values = filterValues(wanted);
     return values.length === 0 || values.some(holds);
   });
 }
 
-/** Whether a log is one that a filter asks for: an empty list of values is any, as for nodes. */
+/** Whether a log is one that a filter asks for: of no value, or none of a list, any will do, and there must be one. */
 export function isLogOf({ address, topics = [] }: LogsFilter, log: RpcLog): boolean {
   return [address, ...topics].every((wanted, nth) => {
-    const values = valuesOf(wanted);
+    const values = filterValues(wanted);
     const value = nth === 0 ? log.address : log.topics[nth - 1];
-    if (wanted === null || wanted === undefined) return true;
     if (value === undefined) return false;
     return values.length === 0 || values.some((one) => one.toLowerCase() === value.toLowerCase());
   });

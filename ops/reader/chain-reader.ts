@@ -15,8 +15,8 @@ export type ChainReader = {
   readonly heads: HeadFollower;
   readonly blocks: BlockReader;
   readonly pool: NodePool;
-  /** Answers a call as a node would. Throws `RpcFailure`. */
-  request(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Answers a call as a node would, with the logs of a range from `logs`. Throws `RpcFailure`. */
+  request(method: string, params: readonly unknown[], logs?: ChainReader["logs"]): Promise<unknown>;
   /** Logs of a filter in a range, in the chain's order, each once. Throws `RpcFailure`. */
   logs(filter: LogsFilter, range: { from: number; to: number }): Promise<RpcLog[]>;
   /** Calls that were answered, or are being answered. */
@@ -65,9 +65,9 @@ export function openChainReader(options: ChainReaderOptions): ChainReader {
   return {
     ...reader,
     requests: () => requests,
-    request(method, params) {
+    request(method, params, readLogs = logs) {
       requests += 1;
-      return answerCall(reader, method, params);
+      return answerCall({ ...reader, logs: readLogs }, method, params);
     },
   };
 }

@@ -169,7 +169,11 @@ function logsCall({ address, topics }: LogsFilter, { from, to }: BlockRange) {
 
 function acceptLogs(result: unknown, filter: LogsFilter, { from, to }: BlockRange): RpcLog[] {
   if (!Array.isArray(result)) throw new RpcFailure("it answers no logs");
-  const logs = withoutRepeats((result as RpcLog[]).filter(({ removed }) => removed !== true));
+  // Some nodes take a topic of any value for none.
+  const { length: topics } = filter.topics ?? [];
+  const logs = withoutRepeats(
+    (result as RpcLog[]).filter((log) => log.removed !== true && log.topics.length >= topics),
+  );
   for (const log of logs) {
     const number = Number(log.blockNumber);
     if (number < from || number > to || !isLogOf(filter, log)) {
@@ -262,7 +266,7 @@ async function proveNode(
   node.fault = `it has no logs of block ${Number(block?.number)}, whose header promises some`;
 }
 
-function inChainOrder(logs: readonly RpcLog[]): RpcLog[] {
+export function inChainOrder(logs: readonly RpcLog[]): RpcLog[] {
   return logs.toSorted(
     (a, b) =>
       Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),

@@ -4,11 +4,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { RpcBlock } from "./block-proof.ts";
+import type { LogsFilter, RpcBlock } from "./block-proof.ts";
 import type { ChainReader } from "./chain-reader.ts";
+import { openIndexedLogs } from "./indexed-logs.ts";
 
 /** Addresses of the reader for a client in another process, on loopback with a secret path. */
-export type ReaderAddress = { rpcUrl: string; wsUrl: string };
+type ReaderAddress = { rpcUrl: string; wsUrl: string };
+
+export type ServedReader = {
+  /** For a client that indexes logs of these filters. */
+  addressFor(indexed: readonly LogsFilter[]): ReaderAddress;
+};
 
 /** Ponder gives up a request after 10 s. What is not answered by then goes on, for when it asks again. */
 const answerWithinMs = 9_000;
@@ -16,21 +22,18 @@ const answerWithinMs = 9_000;
 const repeat = { firstMs: 250, firstTimes: 20, laterMs: 2_000 };
 
 type Request = { id?: unknown; method?: string; params?: unknown[] };
+type Answer = (request: Request) => Promise<object>;
 
 /** Serves a chain as the reader sees it by JSON-RPC over HTTP, and its heads by websocket, until the signal. */
-export async function serveReader(
-  reader: ChainReader,
-  signal: AbortSignal,
-): Promise<ReaderAddress> {
-  const path = `/${randomBytes(16).toString("hex")}`;
-  const answer = openAnswers(reader);
+export async function serveReader(reader: ChainReader, signal: AbortSignal): Promise<ServedReader> {
+  const clients = new Map<string, Answer>();
   const server = createServer((request, response) => {
-    void answerHttp(answer, path, request, response).catch(() => response.destroy());
+    void answerHttp(clients, request, response).catch(() => response.destroy());
   });
   const sockets = new WebSocketServer({ noServer: true });
   server.on("upgrade", (request, socket, head) => {
     socket.on("error", () => {});
-    if (request.url !== path) socket.destroy();
+    if (!clients.has(request.url ?? "")) socket.destroy();
     else sockets.handleUpgrade(request, socket, head, (client) => announceTo(client, reader));
   });
   server.listen(0, "127.0.0.1");
@@ -43,29 +46,36 @@ export async function serveReader(
   if (signal.aborted) close();
   else signal.addEventListener("abort", close, { once: true });
   const { port } = server.address() as AddressInfo;
-  return { rpcUrl: `http://127.0.0.1:${port}${path}`, wsUrl: `ws://127.0.0.1:${port}${path}` };
+  return {
+    addressFor(indexed) {
+      const path = `/${randomBytes(16).toString("hex")}`;
+      clients.set(path, openAnswers(reader, openIndexedLogs(reader.logs, indexed)));
+      const place = `127.0.0.1:${port}${path}`;
+      return { rpcUrl: `http://${place}`, wsUrl: `ws://${place}` };
+    },
+  };
 }
 
 async function answerHttp(
-  answer: (request: Request) => Promise<object>,
-  path: string,
+  clients: ReadonlyMap<string, Answer>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (request.url !== path) return void response.writeHead(404).end();
+  const answer = clients.get(request.url ?? "");
+  if (answer === undefined) return void response.writeHead(404).end();
   const body: Request | Request[] = JSON.parse(`${await buffer(request)}`);
   const answers = Array.isArray(body) ? await Promise.all(body.map(answer)) : await answer(body);
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answers));
 }
 
 /** Answers each request in time; the same one asked twice is one reading. */
-function openAnswers(reader: ChainReader): (request: Request) => Promise<object> {
+function openAnswers(reader: ChainReader, logs: ChainReader["logs"]): Answer {
   const readings = new Map<string, Promise<object>>();
   return async ({ id = null, method = "", params = [] }) => {
     const key = JSON.stringify([method, params]);
     let reading = readings.get(key);
     if (reading === undefined) {
-      reading = reader.request(method, params).then(
+      reading = reader.request(method, params, logs).then(
         (result) => ({ result }),
         (error: Error) => ({ error: { code: -32_000, message: error.message } }),
       );

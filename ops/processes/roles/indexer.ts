@@ -72,7 +72,7 @@ async function runChain(
   const { chainId } = chain;
   const { curated } = config;
   const reader = openChainReader({ ...chain, signal });
-  const address = await serveReader(reader, signal);
+  const served = await serveReader(reader, signal);
   const faults: ChainFaults = new Map();
   const read = () => readIndexers(db, chain, curated);
   const runJobs = (jobs: Job | readonly Job[], ending: AbortSignal) =>
@@ -92,7 +92,7 @@ async function runChain(
     readNames: async () => (await read()).map(({ name }) => name),
     run: (indexer, ending) =>
       runPonder({
-        ...{ chain, reader, address },
+        ...{ chain, reader, served },
         indexer,
         faults,
         db,

@@ -1,5 +1,8 @@
+import { createClient, type Hex, http, numberToHex, pad } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
+import type { RpcLog } from "#ops/reader/block-proof.ts";
 import { type ChainReader, openChainReader } from "#ops/reader/chain-reader.ts";
+import { serveReader } from "#ops/reader/serve-ponder.ts";
 import {
   growChain,
   type ProvableChain,
@@ -101,6 +104,30 @@ describe("the logs of a range through the reader", () => {
     for (let time = 0; time < 3; time += 1)
       expect(await readPlaces(world)).toEqual(placesOf(world.chain));
     expect(counts.requests - before).toBeLessThan(50);
+  });
+
+  it("are read once of a range, whatever the number of filters of an indexer", async () => {
+    const world = await openWorld([{}], 1_500);
+    const { counts } = world.nodes[0] as FaultyNode;
+    const selectors = Array.from({ length: 40 }, (_, nth) => pad(numberToHex(nth + 1)));
+    const [log] = await world.reader.logs({}, { from: 1_000_000, to: 1_000_100 });
+    const topics = [log?.topics[0] as Hex];
+    const filters = [...selectors, ...topics].map((one) => ({ topics: [one] }));
+    const served = await serveReader(world.reader, ending.signal);
+    const client = createClient({ transport: http(served.addressFor(filters).rpcUrl) });
+    const range = { fromBlock: numberToHex(1_000_000), toBlock: numberToHex(1_000_499) };
+    const before = counts.requests;
+    const answers = await Promise.all(
+      filters.map(
+        (filter): Promise<RpcLog[]> =>
+          client.request({ method: "eth_getLogs", params: [{ ...filter, ...range }] } as never),
+      ),
+    );
+    expect(counts.requests - before).toBeLessThan(20);
+    const all = await world.reader.logs({ topics }, { from: 1_000_000, to: 1_000_499 });
+    expect(all.length).toBeGreaterThan(10);
+    expect(answers.at(-1)).toEqual(all);
+    expect(answers.slice(0, -1).flat()).toEqual([]);
   });
 
   it("come from the node that has old history, where another has none", async () => {

@@ -106,7 +106,7 @@ describe("an exchange that is added as the guide says", () => {
     const sources = indexedSources(config as never, { collections: [] });
     const settings = ponderSettings(
       { sources, databaseUrl: "" },
-      { rpcUrl: "http://127.0.0.1:1", wsUrl: "ws://127.0.0.1:1" },
+      { addressFor: () => ({ rpcUrl: "http://127.0.0.1:1", wsUrl: "ws://127.0.0.1:1" }) },
     );
     expect(settings.sources.find(({ name }) => name === "Bazaar")).toMatchObject({
       addresses: [bazaarAddress],
