@@ -12,6 +12,7 @@ import { bodyRefusals } from "./body.ts";
 import { overloadRefusals } from "./concurrency.ts";
 import { databaseRefusals } from "./failures.ts";
 import { limitRefusals } from "./limit.ts";
+import { documentedRows } from "./page.ts";
 import { parameterRefusals } from "./query.ts";
 import { positionRefusals } from "./reads/position.ts";
 import { type Refusal, type Refusals, type Route, readsOf, successesOf } from "./route.ts";
@@ -111,7 +112,8 @@ function success<Context>(
   description: string,
   { describe }: Envelope,
 ): ZodOpenApiResponseObject {
-  const { method, data, meta, isBatch, mediaTypes, hasCsv, streams } = route;
+  const { method, meta, isBatch, mediaTypes, hasCsv, streams } = route;
+  const data = documentedRows(route);
   const schema = isBatch ? z.object({ ...batchFields, data }) : describe({ data, meta });
   return {
     description,

@@ -255,10 +255,31 @@ export function rowFields(row: z.ZodObject) {
     .optional()
     .meta({
       description:
-        "Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires.",
+        "Only these fields of each row, comma-separated; what only others need is not read.",
       override: { type: "array", items: { type: "string", enum: names }, minItems: 1 },
       param: { style: "form", explode: false },
     });
+}
+
+/** What the schema of a row with some of its fields is called behind the row's own name. */
+export const someFields = "Fields";
+
+const partialRows = new WeakMap<z.ZodObject, z.ZodObject>();
+
+/** Rows of a list, as documents describe them: whole, or, where the list has `fields`, with those that were asked for. */
+export function documentedRows({
+  query,
+  data,
+}: {
+  query?: z.ZodObject | undefined;
+  data: z.ZodType;
+}) {
+  const row = data instanceof z.ZodArray ? data.element : undefined;
+  if (query?.shape.fields === undefined || !(row instanceof z.ZodObject)) return data;
+  const known =
+    partialRows.get(row) ?? row.partial().meta({ id: `${row.meta()?.id}${someFields}` });
+  partialRows.set(row, known);
+  return z.array(z.union([row, known]));
 }
 
 /** What is read for some fields only, each part with its fields. */

@@ -1,5 +1,6 @@
 import { operationsOf, titleOf } from "./api-document.ts";
 import { type ApiName, withExamples } from "./examples.ts";
+import { withSharedRows } from "./row-fields.ts";
 import { withSharedParts } from "./shared-parts.ts";
 
 type Document = {
@@ -46,7 +47,7 @@ export function describedFor<Whole extends Document>(document: Whole, api: ApiNa
   for (const tag of document.tags) Object.assign(tag, { description: tagTexts[tag.name] });
   const license = { name: "Apache-2.0", identifier: "Apache-2.0" };
   Object.assign(document.info, { license });
-  return withSharedParts(withExamples(document, api));
+  return withSharedRows(withSharedParts(withExamples(document, api)));
 }
 
 /** Whom to ask about an API that is served at an address: whoever serves it. */

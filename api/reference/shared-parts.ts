@@ -65,11 +65,11 @@ function freeName(kept: object, name: string, at = 1): string {
 
 const nameOfParameter = ({ name }: Json): string => inPascalCase(String(name));
 
-/** Its first codes. */
+/** Its first two codes. */
 function nameOfRefusal({ description }: Json): string {
   const codes = [...String(description).matchAll(/`(\w+)`/g)].map(([, code = ""]) => code);
-  const named = codes.slice(0, 3).map(inPascalCase).join("Or");
-  return codes.length > 3 ? `${named}OrMore` : named;
+  const named = codes.slice(0, 2).map(inPascalCase).join("Or");
+  return codes.length > 2 ? `${named}OrMore` : named;
 }
 
 const inPascalCase = (name: string): string =>

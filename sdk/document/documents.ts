@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describeNftData } from "../../api/account/routes.ts";
+import { withWholeRows } from "../../api/reference/row-fields.ts";
 import { describeV1, routes } from "../../api/routes.ts";
 import type { Document } from "./schema.ts";
 
@@ -39,9 +40,9 @@ function linesOf(value: object, depth: number): string {
 
 const forPeople = new Set(["description", "summary", "example", "examples", "title", "tags"]);
 
-/** A copy without descriptions and examples; the keys of `properties` are names, not keywords. */
+/** A copy of whole rows, without descriptions and examples; the keys of `properties` are names, not keywords. */
 function contractOf(value: object): Document {
-  return without(JSON.parse(JSON.stringify(value)), false) as Document;
+  return without(withWholeRows(value), false) as Document;
 }
 
 function without(value: unknown, areNames: boolean): unknown {

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { withWholeRows } from "../../api/reference/row-fields.ts";
 import { describeV1, routes } from "../../api/routes.ts";
 import { compareDocuments } from "./compare-documents.ts";
 import { apiNames, describeApis, formatDocument, readReleased, releasedFile } from "./documents.ts";
@@ -49,5 +50,5 @@ async function release(): Promise<string[]> {
 }
 
 function todaysTypes(): Promise<string> {
-  return generateTypes(describeV1("https://api.example.test", routes));
+  return generateTypes(withWholeRows(describeV1("https://api.example.test", routes)));
 }

@@ -2652,7 +2652,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
@@ -2867,7 +2867,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("bidId" | "kind" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "criteria" | "amountWei" | "sellerNetWei" | "inactiveReason" | "urls")[];
                 kind?: "single-token" | "collection" | "trait" | "token-list";
                 /** @description 0x address. */
@@ -3096,7 +3096,7 @@ export interface operations {
                 direction?: "asc" | "desc";
                 /** @description Sorts by volume and sales without wash trades. Figures shown stay the same; `washVolumeWei` and `washSales` tell the part. */
                 exclude_wash?: boolean;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("chainId" | "address" | "slug" | "name" | "symbol" | "description" | "standard" | "contracts" | "media" | "links" | "metadata" | "verified" | "royalty" | "stats" | "urls" | "createdAt" | "updatedAt")[];
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
@@ -3413,7 +3413,7 @@ export interface operations {
                 contract?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("chainId" | "collection" | "contract" | "tokenId" | "name" | "description" | "standard" | "media" | "tokenUri" | "attributes" | "rarity" | "owner" | "holders" | "supply" | "supplyExact" | "listing" | "bestOffer" | "lastSale" | "isBurned" | "metadata" | "urls")[];
                 /** @description Only tokens with an active listing (`true`) or without one (`false`). */
                 listed?: boolean;
@@ -3497,7 +3497,7 @@ export interface operations {
                 chainId?: 1 | 33139;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
@@ -3917,7 +3917,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("askId" | "marketplace" | "buyableViaApi" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "quantityFillable" | "quantityFillableExact" | "invalidReason" | "urls")[];
                 /** @description 0x address. */
                 maker?: string;
@@ -4725,7 +4725,7 @@ export interface operations {
                 currency?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("saleId" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "quantityExact" | "price" | "priceWei" | "totalWei" | "currency" | "usd" | "seller" | "buyer" | "via" | "washTrade" | "side" | "marketplace" | "protocol" | "orderHash" | "fees" | "bundle" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description `marketplace` of a sale; `unknown` is one. `partner_a` is opensea, `partner_b` is magiceden. */
                 marketplace?: string;
@@ -5162,7 +5162,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("token" | "bid" | "kind" | "currency" | "sellerNetWei" | "sellableUnits" | "sellableUnitsExact")[];
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
@@ -5235,7 +5235,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. */
                 fields?: ("chainId" | "collection" | "contract" | "tokenId" | "name" | "description" | "standard" | "media" | "tokenUri" | "attributes" | "rarity" | "owner" | "holders" | "supply" | "supplyExact" | "listing" | "bestOffer" | "lastSale" | "isBurned" | "metadata" | "urls" | "units")[];
                 /** @description Rows per page. */
                 per_page?: number;

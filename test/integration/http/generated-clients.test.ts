@@ -10,6 +10,7 @@ import {
 } from "#test/support/http/generated-clients.ts";
 import { base } from "#test/support/http/nft-data-fixture.ts";
 import { accountRequests, isMedia, v1Requests } from "#test/support/http/operation-requests.ts";
+import { rowUses } from "#test/support/http/row-uses.ts";
 import { openServedMarket, type ServedMarket } from "#test/support/http/served-market.ts";
 
 let market: ServedMarket;
@@ -71,6 +72,15 @@ describe.each(apis)("clients generated from the document of %s", (name, one) => 
   it("compile in strict mode with a call of every operation", () => {
     expect(clients.errors).toEqual([]);
   });
+
+  it.runIf(name === "v1")(
+    "know which fields a whole row has, and that a row of `fields` may lack any",
+    async () => {
+      const { program, lists } = rowUses(one.api().document as never);
+      expect(lists).toBeGreaterThan(7);
+      expect(await clients.errorsOf(program)).toEqual([]);
+    },
+  );
 
   it("are answered by every operation as documented", () => {
     const operations = Object.entries(one.api().document.paths).flatMap(([path, methods]) =>

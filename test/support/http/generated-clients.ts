@@ -16,6 +16,8 @@ type Caller = (baseUrl: string, headers: object) => Promise<ClientAnswers>;
 export type GeneratedClients = {
   /** What the compiler says against the clients and the calls, in strict mode. */
   errors: readonly string[];
+  /** The same against a program beside the clients' types, `schema.ts` and `sdk/types.gen.ts`. */
+  errorsOf(program: string): Promise<readonly string[]>;
   /** Calls every operation, one after another, through openapi-fetch and through the SDK of openapi-ts. */
   callers(): Promise<{ openapiFetch: Caller; openapiTs: Caller }>;
   delete(): Promise<void>;
@@ -52,6 +54,11 @@ export async function generateClients(
   const load = async (file: string): Promise<Caller> => (await import(file)).callAll;
   return {
     errors: compile(Object.values(files)),
+    async errorsOf(program) {
+      const file = join(directory, "uses.ts");
+      await writeFile(file, program);
+      return compile([file]);
+    },
     callers: async () => ({
       openapiFetch: await load(files.openapiFetch),
       openapiTs: await load(files.openapiTs),

@@ -71,8 +71,10 @@ function plausibleValue({ schema = {} }: Parameter, usual: unknown, known: reado
     : usually.arbitrary;
 }
 
-const isChoice = ({ enum: choices, type }: Schema) =>
-  choices !== undefined || type === "integer" || type === "number" || type === "boolean";
+const isChoice = ({ enum: choices, type, items }: Schema): boolean =>
+  choices !== undefined ||
+  (type === "array" && items !== undefined && isChoice(items)) ||
+  ["integer", "number", "boolean"].includes(String(type));
 
 /** The usual body, sometimes without one of its fields. */
 function bodyLike(body: Readonly<Record<string, unknown>> | undefined) {
@@ -87,6 +89,7 @@ function bodyLike(body: Readonly<Record<string, unknown>> | undefined) {
 
 function queryParts({ name, value }: { name: string; value: unknown }): string[] {
   if (value === undefined) return [];
+  if (Array.isArray(value)) return [`${name}=${value.map(encode).join()}`];
   if (typeof value !== "object" || value === null) return [`${name}=${encode(value)}`];
   return Object.entries(value).map(([key, one]) => `${name}[${encode(key)}]=${encode(one)}`);
 }
