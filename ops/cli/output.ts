@@ -1,4 +1,5 @@
 import type { BuildProgress } from "#projections/engine/rebuild.ts";
+import type { ShownTask } from "../console/operations.ts";
 import { barOf, openLiveLine } from "../output/live-line.ts";
 import { terminalLines } from "../output/terminal-text.ts";
 import { stringify } from "../reports/present-fact.ts";
@@ -51,20 +52,12 @@ function narrow(widths: number[], columns: number): void {
 const cut = (cell: string, width: number): string =>
   cell.length <= width ? cell : `${cell.slice(0, Math.max(0, width - 1))}…`;
 
-/** Milliseconds between two displays: on one changing line of a terminal, or on lines of their own. */
-const showEveryMs = { terminal: 250, lines: 10_000 };
+/** Milliseconds between two displays: on one changing line of a terminal, on lines of their own, or elsewhere. */
+const showEveryMs = { terminal: 250, lines: 10_000, told: 500 };
 
 /** How far a task is. */
-type TaskProgress = {
-  task: string;
-  done: number;
-  /** Null: not known. */
-  total: number | null;
-  /** What is counted. */
-  unit: string;
-  /** The step of a task whose count advances only at its end. */
-  step?: string;
-  /** Rate of the last run of such a task; null: not known. */
+type TaskProgress = ShownTask & {
+  /** Rate of the last run of a task that has a step; null: not known. */
   expectedPerSecond?: number | null;
 };
 
@@ -80,7 +73,7 @@ type Reported = { first: TaskProgress; latest: TaskProgress; startedAt: number }
 
 /**
  * Shows progress with rate and time left on the error output: on a terminal one changing line with a bar for each task,
- * else a line every 10 s.
+ * else a line every 10 s. Whoever started the command to show it elsewhere (the supervisor) is sent the tasks.
  */
 export function openProgress(
   verb: string,
@@ -100,6 +93,11 @@ export function openProgress(
     if (output.isTerminal) output.show(line);
     else output.print(`${line}\n`);
   };
+  let sentAt = 0;
+  const tell = () => {
+    sentAt = performance.now();
+    process.send?.({ tasks: [...tasks.values()].map(({ latest }) => latest) });
+  };
   const timer = setInterval(show, output.isTerminal ? showEveryMs.terminal : showEveryMs.lines);
   return {
     report(progress) {
@@ -109,9 +107,11 @@ export function openProgress(
       const first = isNewStep ? progress : reported.first;
       tasks.set(progress.task, { first, latest: progress, startedAt });
       if (isNewStep && output.isTerminal) show();
+      if (isNewStep || performance.now() - sentAt > showEveryMs.told) tell();
     },
     done(task) {
       tasks.delete(task);
+      tell();
       output.clear();
     },
     end() {

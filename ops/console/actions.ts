@@ -9,13 +9,14 @@ import { foreignText } from "#api/pages/kit/text.ts";
 import {
   appendActionEnded,
   appendActionStarted,
-  type RecordedAction,
   readOperatorActions,
   readPaused,
   switchNames,
 } from "#projections/log/operators.ts";
+import { actionPage, mostActions, type RunningActions, stateOf } from "./action.ts";
 import { operatorOf } from "./guard.ts";
-import { type ActionOutcome, actionLink, type ConsoleAction, findAction } from "./known-actions.ts";
+import { actionLink, type ConsoleAction, findAction, type RunAction } from "./known-actions.ts";
+import type { OperationProgress } from "./operations.ts";
 import {
   type ConsoleContent,
   type ConsoleContext,
@@ -31,6 +32,7 @@ const maxLength = 500;
 /** Serves the page that asks for a confirmation, and the form on it, which alone starts an action. */
 export function mountActions(app: Express, context: ConsoleContext): void {
   const confirmations = openConfirmations(context.now);
+  const running = new Map<string, OperationProgress>();
   servePath(app, "/actions/new", {
     get: [serveConsolePage(context, async (visit) => confirmPage(visit, confirmations.issue))],
   });
@@ -59,16 +61,28 @@ export function mountActions(app: Express, context: ConsoleContext): void {
       return refuse(request, response, "This action was not confirmed", why);
     }
     const address = request.socket.remoteAddress ?? "unknown";
-    const who = { action: name, arguments: action.command, by, address, reason };
+    const who = { action: name, target, arguments: action.command, by, address, reason };
     const id = await appendActionStarted(context.db, who);
-    const ended = runAction(context, id, action, action.run);
-    if (!action.isLong) await ended;
-    response.status(303).set("Location", "/actions").end();
+    const ended = runAction(context, id, action, action.run, running);
+    response
+      .status(303)
+      .set("Location", await placeOf(id, action, ended))
+      .end();
   };
+  servePath(app, "/actions/{id}", {
+    get: [serveConsolePage(context, (visit) => actionPage(visit, running))],
+  });
   servePath(app, "/actions", {
-    get: [serveConsolePage(context, actionsPage)],
+    get: [serveConsolePage(context, (visit) => actionsPage(visit, running))],
     post: [readForm, submit],
   });
+}
+
+/** Where who started an action looks next: one that is short has ended there. */
+async function placeOf(id: string, { isLong }: ConsoleAction, ended: Promise<void>) {
+  if (isLong) return `/actions/${id}`;
+  await ended;
+  return "/actions";
 }
 
 /** Runs an action and appends its outcome. Never rejects. */
@@ -76,10 +90,13 @@ async function runAction(
   { db, logger }: ConsoleContext,
   id: string,
   { command }: ConsoleAction,
-  run: (id: string) => Promise<ActionOutcome>,
+  run: RunAction,
+  running: Map<string, OperationProgress>,
 ): Promise<void> {
+  const onProgress = (progress: OperationProgress) => void running.set(id, progress);
+  onProgress({ id, tasks: [], output: "" });
   try {
-    const outcome = await run(id).catch((error: unknown) => ({
+    const outcome = await run(id, onProgress).catch((error: unknown) => ({
       isDone: false,
       output: error instanceof Error ? error.message : String(error),
     }));
@@ -90,13 +107,13 @@ async function runAction(
     );
   } catch (error) {
     logger.error({ id, err: error }, "recording operator action outcome failed");
+  } finally {
+    running.delete(id);
   }
 }
 
 const refused = (title: string, why: string, status = 403): ConsoleContent =>
   refusalContent({ title, why, status, way: ["/actions", "Actions"] });
-
-const mostActions = 50;
 
 const explanations: Record<(typeof switchNames)[number], string> = {
   recording: "from Ponder's tables to the log",
@@ -108,7 +125,10 @@ const explanations: Record<(typeof switchNames)[number], string> = {
 };
 
 /** What can be started here, and what was. */
-async function actionsPage({ db, now }: ConsoleVisit): Promise<ConsoleContent> {
+async function actionsPage(
+  { db, now }: ConsoleVisit,
+  running: RunningActions,
+): Promise<ConsoleContent> {
   const [paused, actions] = await Promise.all([
     readPaused(db),
     readOperatorActions(db, mostActions),
@@ -154,9 +174,13 @@ async function actionsPage({ db, now }: ConsoleVisit): Promise<ConsoleContent> {
             isHead: true,
           },
           { head: "By", cell: ({ by }) => foreignText(by, 60) },
-          { head: "Command", cell: (one) => html`<code>op ${one.arguments.join(" ")}</code>` },
+          {
+            head: "Command",
+            cell: (one) =>
+              html`<a href="/actions/${one.id}"><code>op ${one.arguments.join(" ")}</code></a>`,
+          },
           { head: "Reason", cell: ({ reason }) => html`<span>${foreignText(reason, 300)}</span>` },
-          { head: "Outcome", cell: (one) => outcomeOf(one) },
+          { head: "Outcome", cell: (one) => stateOf(one, running.has(one.id)) },
           {
             head: "Fact",
             cell: ({ position }) =>
@@ -179,15 +203,6 @@ const stateMark = (isPaused: boolean): Html =>
   isPaused
     ? html`<span class="mark wait">paused</span>`
     : html`<span class="mark good">running</span>`;
-
-function outcomeOf({ id, ended }: RecordedAction): Html {
-  if (ended === null) return html`<span class="mark wait">no end recorded yet</span>`;
-  const mark = ended.isDone
-    ? html`<span class="mark good">done</span>`
-    : html`<span class="mark bad">failed</span>`;
-  if (ended.output.trim() === "") return mark;
-  return html`${mark}<details id="output-${id}"><summary>Output</summary><pre class="output" tabindex="0">${ended.output.slice(-4_000)}</pre></details>`;
-}
 
 /** Says what an action does, and asks who starts it and why. */
 function confirmPage(

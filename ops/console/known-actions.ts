@@ -2,10 +2,16 @@ import { type Html, html } from "#api/pages/kit/html.ts";
 import { pageLink } from "#api/pages/kit/links.ts";
 import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
-import { Operation, operationArguments } from "./operations.ts";
+import { Operation, type OperationProgress, operationArguments } from "./operations.ts";
 import type { ConsoleContext } from "./page.ts";
 
-export type ActionOutcome = { isDone: boolean; output: string };
+type ActionOutcome = { isDone: boolean; output: string };
+
+/** `id`: of the recorded action. */
+export type RunAction = (
+  id: string,
+  onProgress: (progress: OperationProgress) => void,
+) => Promise<ActionOutcome>;
 
 /** Something that an operator can start here. */
 export type ConsoleAction = {
@@ -14,8 +20,8 @@ export type ConsoleAction = {
   effect: string;
   /** The arguments of `op` that do the same. */
   command: readonly string[];
-  /** Null where this process cannot have it done. `id`: of the recorded action. */
-  run: ((id: string) => Promise<ActionOutcome>) | null;
+  /** Null where this process cannot have it done. */
+  run: RunAction | null;
   /** Whether it takes long: the answer does not wait for its end. */
   isLong: boolean;
 };
@@ -93,9 +99,9 @@ function operationAction(
   title: string,
   effect: string,
 ): ConsoleAction {
-  const run = async (id: string): Promise<ActionOutcome> => {
+  const run: RunAction = async (id, onProgress) => {
     if (runOperation === null) throw new Error("no supervisor runs commands for this process");
-    const { code, output } = await runOperation(id, operation);
+    const { code, output } = await runOperation(id, operation, onProgress);
     return { isDone: code === 0, output };
   };
   const command = operationArguments(operation);

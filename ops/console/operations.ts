@@ -26,6 +26,28 @@ export const OperationEnded = z.object({
   ended: z.object({ id: z.string(), code: z.number().nullable(), output: z.string() }),
 });
 
+/** How far a part of a command is. */
+const ShownTask = z.object({
+  task: z.string(),
+  done: z.number(),
+  /** Null: not known. */
+  total: z.number().nullable(),
+  /** What is counted. */
+  unit: z.string(),
+  /** The step of a task whose count advances only at its end. */
+  step: z.string().optional(),
+});
+export type ShownTask = z.output<typeof ShownTask>;
+
+/** From a command that runs to the supervisor. */
+export const OperationTasks = z.object({ tasks: z.array(ShownTask) });
+
+/** From the supervisor while a command runs: how far it is, and what it wrote last. */
+export const OperationProgress = z.object({
+  progress: OperationTasks.extend({ id: z.string(), output: z.string() }),
+});
+export type OperationProgress = z.output<typeof OperationProgress>["progress"];
+
 /** The arguments of `op`. */
 export function operationArguments(operation: Operation): string[] {
   switch (operation.command) {
@@ -46,24 +68,34 @@ export function operationArguments(operation: Operation): string[] {
 
 type OperationOutcome = { code: number | null; output: string };
 
-/** Has the supervisor run an operator command. Resolves at its end. */
-export type RunOperation = (id: string, operation: Operation) => Promise<OperationOutcome>;
+/** Has the supervisor run an operator command, and tells how far it is. Resolves at its end. */
+export type RunOperation = (
+  id: string,
+  operation: Operation,
+  onProgress: (progress: OperationProgress) => void,
+) => Promise<OperationOutcome>;
 
 /** Null where no supervisor started this process. */
 export function openOperationRunner(): RunOperation | null {
   const send = process.send?.bind(process);
   if (send === undefined) return null;
-  const waiting = new Map<string, (outcome: OperationOutcome) => void>();
+  type Waiting = {
+    readonly resolve: (outcome: OperationOutcome) => void;
+    readonly onProgress: (progress: OperationProgress) => void;
+  };
+  const waiting = new Map<string, Waiting>();
   process.on("message", (message) => {
+    const told = OperationProgress.safeParse(message).data?.progress;
+    if (told !== undefined) waiting.get(told.id)?.onProgress(told);
     const parsed = OperationEnded.safeParse(message);
     if (!parsed.success) return;
     const { id, code, output } = parsed.data.ended;
-    waiting.get(id)?.({ code, output });
+    waiting.get(id)?.resolve({ code, output });
     waiting.delete(id);
   });
-  return (id, operation) =>
+  return (id, operation, onProgress) =>
     new Promise((resolve) => {
-      waiting.set(id, resolve);
+      waiting.set(id, { resolve, onProgress });
       send({ operation: { id, run: operation } });
     });
 }

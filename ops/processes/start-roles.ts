@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { ProcessRequest, type RunningProcess } from "../console/figures.ts";
-import { OperationRequest, operationArguments } from "../console/operations.ts";
+import {
+  OperationRequest,
+  OperationTasks,
+  operationArguments,
+  type ShownTask,
+} from "../console/operations.ts";
 import { answeringFlags, launch, unhurriedFlags } from "../programs.ts";
 import {
   keepRunning,
@@ -168,6 +173,8 @@ function readProcess(pid: number): ProcessMemory[] {
 /** Characters of a command's output that are kept, its last ones. */
 const mostOutput = 8_000;
 
+type TaskReport = { readonly tasks: readonly ShownTask[]; readonly output: string };
+
 type Operations = RestartedProcess & {
   /** A message of the console's process. Others than requests of an operation are ignored. */
   onMessage: (message: unknown, reply: (message: object) => void) => void;
@@ -182,8 +189,9 @@ export function openOperations(
   environment: Record<string, string | undefined>,
 ): Operations {
   let running: StartedChild | undefined;
-  const run = async (args: readonly string[]) => {
+  const run = async (args: readonly string[], tell: (progress: TaskReport) => void) => {
     let output = "";
+    let tasks: readonly ShownTask[] = [];
     running = startChild({
       name: "op",
       script: launch("op", ...args),
@@ -192,7 +200,12 @@ export function openOperations(
       sink,
       onLine: (line) => {
         output = `${output}${line}\n`.slice(-mostOutput);
+        tell({ tasks, output });
         return true;
+      },
+      onMessage(message) {
+        tasks = OperationTasks.safeParse(message).data?.tasks ?? tasks;
+        tell({ tasks, output });
       },
     });
     const { code } = await running.exited;
@@ -210,7 +223,8 @@ export function openOperations(
       }
       const args = operationArguments(operation);
       logger.info({ operation: args.join(" ") }, "operation started");
-      void run(args).then(({ code, output }) => {
+      const tell = (progress: TaskReport) => reply({ progress: { id, ...progress } });
+      void run(args, tell).then(({ code, output }) => {
         logger.info({ operation: args.join(" "), exitCode: code }, "operation ended");
         reply({ ended: { id, code, output } });
       });

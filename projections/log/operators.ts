@@ -83,6 +83,8 @@ export async function setPaused(
 /** Who started what at the operator's console, and why. */
 type OperatorAction = {
   action: string;
+  /** What of it was chosen, as the console's forms name it; empty: all. Actions of earlier releases have none. */
+  target?: string;
   arguments: readonly string[];
   by: string;
   /** Network address that it came from. */

@@ -1,7 +1,10 @@
+import pg from "pg";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { advance } from "#projections/engine/tick.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { readOperatorActions, readPaused } from "#projections/log/operators.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import {
   apes,
   appendTrades,
@@ -18,7 +21,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
-import { openConsole, type TestConsole } from "../support/http/console.ts";
+import { openConsole, runAsSupervisor, type TestConsole } from "../support/http/console.ts";
 import { recordHostilePartners } from "../support/http/hostile-partner.ts";
 import { strangeParts } from "../support/http/page-checks.ts";
 import { seedsOf } from "../support/thoroughness.ts";
@@ -36,7 +39,7 @@ beforeAll(async () => {
   await retractBlocks(db, 5, 6);
   await recordHostilePartners(db);
   while ((await advance(db, targets)).outcome !== "idle");
-  console = await openConsole(database);
+  console = await openConsole(database, { runOperation: runAsSupervisor(database) });
   for (const minutes of [120, 60, 1]) {
     await console.sample(new Date(Date.now() - minutes * 60_000));
   }
@@ -113,6 +116,69 @@ describe("without scripts", () => {
     const [newest] = await readOperatorActions(database.db, 1);
     expect(newest).toMatchObject({ by: "Grace", action: "pause", ended: { isDone: true } });
     await context.close();
+  });
+});
+
+/** Keeps a command that reads the floors from its end, until it is let go. */
+async function holdFloors() {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("begin");
+  await client.query(`lock table ${schemaOf("floors")}.floor in access exclusive mode`);
+  return { letGo: () => client.end() };
+}
+
+/** Confirms an action, and comes to its page. */
+async function startAction(page: Page, action: string, target: string): Promise<void> {
+  await page.goto(`${console.url}/actions/new?action=${action}&target=${target}`);
+  await page.getByLabel("Your name").fill("Grace");
+  await page.getByLabel("Reason").fill("a look at the floors");
+  await page.getByRole("button").last().click();
+  await page.waitForURL(/\/actions\/[0-9a-f-]{36}$/);
+}
+
+describe("an action's page", () => {
+  it("shows what is done of what while it runs, by itself, and how it ended", async () => {
+    const context = await testBrowser.browser.newContext({ viewport: { width: 360, height: 844 } });
+    const { page, complaints } = await openPage(context);
+    const floors = await holdFloors();
+    await startAction(page, "verify", "floors");
+    const path = page.url();
+    const task = page.getByRole("table", { name: "Tasks" }).getByRole("row", { name: "floors" });
+    await task.waitFor();
+    expect(await page.locator("main").innerText()).toMatch(/State\s+running/);
+    const [, done = "", total] = /(\d+) of (\d+) facts/.exec(await task.innerText()) ?? [];
+    expect(Number(total)).toBe(Number(await readLogHead(database.db)));
+    expect(Number(done)).toBeLessThanOrEqual(Number(total));
+    expect(await task.getByRole("progressbar").getAttribute("aria-label")).toBe("floors");
+    await keepPicture(page, "console-action-running");
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+
+    const plain = await testBrowser.browser.newContext({ javaScriptEnabled: false });
+    const bare = await plain.newPage();
+    await bare.goto(path);
+    expect(await bare.locator("main").innerText()).toMatch(/floors.*of \d+ facts/s);
+
+    await startAction(bare, "verify", "sales");
+    await expect
+      .poll(async () => {
+        await bare.reload();
+        return await bare.locator("main").innerText();
+      })
+      .toMatch(/failed.*Why it failed\s+another operation is running/s);
+    await bare.getByRole("link", { name: "Run again sales" }).click();
+    await bare.getByRole("heading", { name: "Verify sales?" }).waitFor();
+    await plain.close();
+
+    await floors.letGo();
+    await page.getByText("no row differs").waitFor();
+    expect(await page.locator("main").innerText()).toMatch(/State\s+done/);
+    expect(await page.getByRole("table", { name: "Tasks" }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: /Run again/ }).count()).toBe(0);
+    await keepPicture(page, "console-action-done");
+    await context.close();
+    expect(complaints).toEqual([]);
   });
 });
 

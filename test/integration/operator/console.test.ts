@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { measureRequests, openMetrics } from "#api/http/metrics.ts";
 import { listen } from "#api/http/server.ts";
-import { OperationEnded, operationArguments, type RunOperation } from "#ops/console/operations.ts";
+import { operationArguments } from "#ops/console/operations.ts";
 import { startOrphanGuard } from "#ops/processes/child.ts";
 import { openOperations } from "#ops/processes/start-roles.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
@@ -20,13 +20,12 @@ import {
   apes,
   appendTrades,
   appendUnreadableOrder,
-  environmentOf,
   operate,
   prepare,
   retractBlocks,
 } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { openConsole, type TestConsole } from "#test/support/http/console.ts";
+import { openConsole, runAsSupervisor, type TestConsole } from "#test/support/http/console.ts";
 import { decode, tableOf } from "#test/support/http/page-tables.ts";
 
 let database: TestDatabase;
@@ -51,17 +50,7 @@ beforeAll(async () => {
   await addSources(db, 1, [{ ...source, addedBy: "configuration" }]);
   await appendTrades(db, 7, 7);
   await keepUp();
-  const { PATH, HOME } = process.env;
-  const environment = { ...environmentOf(database.url), PATH, HOME };
-  const logger = pino({ level: "silent" });
-  const operations = openOperations({ orphanGuard, sink: () => {}, logger }, environment);
-  const runOperation: RunOperation = (id, run) =>
-    new Promise((resolve) =>
-      operations.onMessage({ operation: { id, run } }, (answer) =>
-        resolve(OperationEnded.parse(answer).ended),
-      ),
-    );
-  console = await openConsole(database, { runOperation });
+  console = await openConsole(database, { runOperation: runAsSupervisor(database) });
 });
 afterAll(async () => {
   await console?.close();
@@ -315,8 +304,12 @@ describe("lives", () => {
 });
 
 /** The fields of the form on the page that asks for a confirmation. */
-async function confirmation(action: string, target: string): Promise<Record<string, string>> {
-  const text = await page(`/actions/new?${new URLSearchParams({ action, target })}`);
+async function confirmation(
+  action: string,
+  target: string,
+  at = console,
+): Promise<Record<string, string>> {
+  const { page: text } = await at.get(`/actions/new?${new URLSearchParams({ action, target })}`);
   const hidden = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
   return {
     ...Object.fromEntries(hidden.map(([, name = "", value = ""]) => [name, decode(value)])),
@@ -387,11 +380,28 @@ describe("actions", () => {
       expect((await recorded())[0]).toMatchObject({ action, ended: { isDone: true } });
     }
     const [rebuilt, verified] = await recorded();
+    const text = decode(await page(`/actions/${rebuilt?.id}`));
+    expect(text).toContain("floors rebuilt");
+    expect(text).not.toContain("Run again");
+    expect((await console.get("/actions/unknown")).status).toBe(404);
     expect(verified?.ended?.output).toContain("no row differs");
     expect(rebuilt?.ended?.output).toContain("floors rebuilt");
     type Status = { projections: { name: string; previous: unknown }[] };
     const { projections } = await op<Status>("status");
     expect(projections.find(({ name }) => name === "floors")?.previous).not.toBeNull();
+  });
+
+  it("that failed say why, and can be run again", async () => {
+    const failing = await openConsole(database, {
+      runOperation: async () => ({ code: 1, output: "the disk is full" }),
+    });
+    expect(await failing.post(await confirmation("verify", "floors", failing))).toBe(303);
+    await expect.poll(async () => (await recorded())[0]?.ended ?? null).not.toBeNull();
+    const [failed] = await recorded();
+    const text = decode((await failing.get(`/actions/${failed?.id}`)).page);
+    await failing.close();
+    expect(text).toMatch(/Why it failed.*the disk is full/s);
+    expect(text).toContain('href="/actions/new?action=verify&target=floors"');
   });
 
   it("are a fixed list of commands with arguments of a fixed form", () => {

@@ -1,3 +1,4 @@
+import { env } from "node:process";
 import { pino } from "pino";
 import { listen } from "#api/http/server.ts";
 import { readConfig } from "#ops/config/read-config.ts";
@@ -8,8 +9,10 @@ import {
   openRebuildMeter,
   type ReadProcesses,
 } from "#ops/console/figures.ts";
-import type { RunOperation } from "#ops/console/operations.ts";
+import { OperationEnded, OperationProgress, type RunOperation } from "#ops/console/operations.ts";
 import { sample } from "#ops/console/samples.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
+import { openOperations } from "#ops/processes/start-roles.ts";
 import { fetchChainHead } from "#ops/reports/read-status.ts";
 import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";
@@ -34,6 +37,24 @@ export type TestConsole = {
   sample(at: Date): Promise<void>;
   close(): Promise<void>;
 };
+
+/** Has the commands of a console run as the supervisor does, which tells how far they are. */
+export function runAsSupervisor({ url }: Pick<TestDatabase, "url">): RunOperation {
+  const { PATH, HOME } = env;
+  const logger = pino({ level: "silent" });
+  const operations = openOperations(
+    { orphanGuard: startOrphanGuard(), sink: () => {}, logger },
+    { ...environmentOf(url), PATH, HOME },
+  );
+  return (id, run, onProgress) =>
+    new Promise((resolve) =>
+      operations.onMessage({ operation: { id, run } }, (answer) => {
+        const told = OperationProgress.safeParse(answer).data?.progress;
+        if (told !== undefined) onProgress(told);
+        else resolve(OperationEnded.parse(answer).ended);
+      }),
+    );
+}
 
 /** The operator's console over a database, as its process serves it. */
 export async function openConsole(
