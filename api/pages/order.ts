@@ -11,17 +11,60 @@ import { amount, exactTime, formatCount, formatShare, moment } from "./kit/numbe
 import { statusMark, subjectOfSeveral } from "./kit/orders-table.ts";
 import { details, figures, panel, table } from "./kit/panel.ts";
 import { splitBar } from "./kit/plot.ts";
+import { amountLine, type Card } from "./kit/preview.ts";
 import { marketplaceName, plainText, shortId } from "./kit/text.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
+import type { CardOf, PageContent, Visit } from "./kit/visit.ts";
 import { bidTrades, listingTrades } from "./trades.ts";
+
+const readListing = async ({ chainId, key, read }: Parameters<CardOf>[0]) =>
+  (
+    await read(listing, {
+      params: { askId: key("askId") },
+      query: { chainId: String(chainId) },
+    })
+  ).data;
+
+const readBid = async ({ chainId, key, read }: Parameters<CardOf>[0]) =>
+  (
+    await read(bid, {
+      params: { bidId: key("bidId") },
+      query: { chainId: String(chainId) },
+    })
+  ).data;
+
+const listingName = ({ tokenId }: { tokenId: string }) => `Listing of #${shortId(tokenId)}`;
+
+const bidName = ({ tokenId, criteria }: z.output<typeof Bid>) =>
+  `Offer for ${tokenId === null ? subjectOfSeveral(criteria) : `#${shortId(tokenId)}`}`;
+
+export const listingCard: CardOf = async (visit) => {
+  const row = await readListing(visit);
+  return orderCard(row, listingName(row), row.tokenId);
+};
+
+export const bidCard: CardOf = async (visit) => {
+  const row = await readBid(visit);
+  return orderCard(row, bidName(row), row.tokenId);
+};
+
+/** `tokenId`: null of an offer on several. */
+function orderCard(row: OrderRow, name: string, tokenId: string | null): Card {
+  const { chainId, contract, collection, priceWei, currency, status } = row;
+  const subject = { chainId, contract };
+  return {
+    ...{ name, about: plainText(collection.name ?? contract) },
+    image: tokenId === null ? subject : { ...subject, tokenId },
+    figures: [
+      amountLine(priceWei, currency.symbol, "Price "),
+      status === "active" ? null : status,
+    ].filter((one) => one !== null),
+  };
+}
 
 /** A listing: its terms, whether it can be filled, and how. */
 export async function listingPage(visit: Visit): Promise<PageContent> {
-  const { chainId, key, read, now } = visit;
-  const { data: row } = await read(listing, {
-    params: { askId: key("askId") },
-    query: { chainId: String(chainId) },
-  });
+  const { chainId, now } = visit;
+  const row = await readListing(visit);
   const { askId, marketplace, buyableViaApi } = row;
   const body = html`${orderHead(row, { what: "Listing", reason: row.invalidReason, tokenId: row.tokenId, subject: toToken(chainId, row), now })}
 ${listingTrades(row)}
@@ -37,17 +80,15 @@ ${listingTrades(row)}
   })}</div>
 ${buySteps({ chainId, askId, isBuyable: buyableViaApi, marketplace })}
 ${marketplace === "native" && cancelSteps("asks", chainId, askId)}`;
-  const title = `Listing of #${shortId(row.tokenId)} · ${plainText(row.collection.name ?? row.contract)}`;
-  return { title, body, preview: { canonical: listingLink(chainId, askId) } };
+  const title = `${listingName(row)} · ${plainText(row.collection.name ?? row.contract)}`;
+  const card = orderCard(row, listingName(row), row.tokenId);
+  return { title, body, preview: { canonical: listingLink(chainId, askId), card } };
 }
 
 /** An offer: its terms, whether it can be accepted, and how. */
 export async function bidPage(visit: Visit): Promise<PageContent> {
-  const { chainId, key, read, now } = visit;
-  const { data: row } = await read(bid, {
-    params: { bidId: key("bidId") },
-    query: { chainId: String(chainId) },
-  });
+  const { chainId, now } = visit;
+  const row = await readBid(visit);
   const { bidId, tokenId, contract, collection } = row;
   const subject =
     tokenId === null
@@ -71,7 +112,8 @@ ${bidTrades(row)}
 ${acceptSteps({ chainId, bidId, isActive: row.status === "active", needsToken: tokenId === null })}
 ${cancelSteps("bids", chainId, bidId)}`;
   const title = `Offer on ${plainText(collection.name ?? contract)}`;
-  return { title, body, preview: { canonical: bidLink(chainId, bidId) } };
+  const card = orderCard(row, bidName(row), tokenId);
+  return { title, body, preview: { canonical: bidLink(chainId, bidId), card } };
 }
 
 /** Of a bid on traits: metadata changes, its tokens do not. */

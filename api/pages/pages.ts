@@ -1,12 +1,12 @@
 import { prepareSearch } from "../v1/search.ts";
-import { collectionPage } from "./collection/page.ts";
+import { collectionCard, collectionPage } from "./collection/page.ts";
 import type { SitePage } from "./kit/mount-site.ts";
 import { activityPage, marketPage } from "./market.ts";
-import { bidPage, listingPage } from "./order.ts";
+import { bidCard, bidPage, listingCard, listingPage } from "./order.ts";
 import { salePage } from "./sale.ts";
 import { searchPage } from "./search.ts";
 import { statusPage } from "./status.ts";
-import { tokenPage } from "./token.ts";
+import { tokenCard, tokenPage } from "./token.ts";
 import { transactionPage } from "./transaction.ts";
 import { walletPage } from "./wallet.ts";
 
@@ -21,12 +21,16 @@ const ofCollection = [
 /** Every page, by its path. */
 export const pages: readonly SitePage[] = [
   ["/", marketPage, { parameters: ["cursor", "exclude_wash", "period", "sort"] }],
-  ["/collections/{collection}", collectionPage, { parameters: ofCollection }],
-  ["/collections/{collection}/tokens/{tokenId}", tokenPage, { parameters: ofMoment }],
+  ["/collections/{collection}", collectionPage, { parameters: ofCollection, card: collectionCard }],
+  [
+    "/collections/{collection}/tokens/{tokenId}",
+    tokenPage,
+    { parameters: ofMoment, card: tokenCard },
+  ],
   ["/sales/{saleId}", salePage],
   ["/transactions/{hash}", transactionPage],
-  ["/listings/{askId}", listingPage],
-  ["/bids/{bidId}", bidPage],
+  ["/listings/{askId}", listingPage, { card: listingCard }],
+  ["/bids/{bidId}", bidPage, { card: bidCard }],
   ["/wallets/{wallet}", walletPage, { parameters: [...ofMoment, "cursor", "view"] }],
   ["/activity", activityPage, { parameters: ["cursor", "type"] }],
   ["/status", statusPage],

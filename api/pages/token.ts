@@ -30,9 +30,9 @@ import {
   none,
 } from "./kit/number.ts";
 import { details, figures, panel, table } from "./kit/panel.ts";
-import { amountLine, type Preview } from "./kit/preview.ts";
+import { amountLine, type Card, type Preview } from "./kit/preview.ts";
 import { foreignText, marketplaceName, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
+import type { CardOf, PageContent, Visit } from "./kit/visit.ts";
 import { pastToken } from "./past/past-token.ts";
 import { askedMoment, timeBar } from "./past/time-bar.ts";
 import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./token-panels.ts";
@@ -45,13 +45,22 @@ export function tokenPage(visit: Visit): Promise<PageContent> {
   return coveredPage(visit).catch((error: unknown) => uncoveredPage(visit, error));
 }
 
-async function coveredPage(visit: Visit): Promise<PageContent> {
-  const { chainId, key, read } = visit;
+async function readToken({ chainId, key, read }: Parameters<CardOf>[0]): Promise<ShownToken> {
   const params = { collection: key("collection"), tokenId: key("tokenId") };
-  const { data: row } = await read(token, { params, query: { chainId: String(chainId) } });
+  return (await read(token, { params, query: { chainId: String(chainId) } })).data;
+}
+
+const ownName = ({ name, tokenId }: ShownToken): string =>
+  plainText(name ?? `#${shortId(tokenId)}`);
+
+export const tokenCard: CardOf = async (visit) => cardOf(await readToken(visit));
+
+async function coveredPage(visit: Visit): Promise<PageContent> {
+  const { chainId } = visit;
+  const row = await readToken(visit);
   const { contract, tokenId } = row;
   const { name, slug } = row.collection;
-  const own = plainText(row.name ?? `#${shortId(tokenId)}`);
+  const own = ownName(row);
   const title = `${own} · ${name ?? slug ?? shortHex(contract)}`;
   if (askedMoment(visit) !== "") {
     const past = await pastToken(visit, row, nameOfToken(row));
@@ -61,7 +70,7 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
   return {
     title,
     description: row.description,
-    preview: previewOf(row, own),
+    preview: previewOf(row),
     body: await bodyOf(visit, row, own),
     live: { collection: contract, token: tokenId },
   };
@@ -97,24 +106,31 @@ ${attributesPanel(row, known.data.traitTypes)}
 </div></div>`;
 }
 
-function previewOf(row: ShownToken, title: string): Preview {
+function cardOf(row: ShownToken): Card {
   const { chainId, contract, tokenId, listing, bestOffer, lastSale, collection, media } = row;
-  const brand = plainText(collection.name ?? collection.slug ?? contract);
-  const symbol = listing?.currency.symbol ?? null;
   return {
-    canonical: tokenLink(chainId, contract, tokenId),
+    name: ownName(row),
+    about: plainText(collection.name ?? collection.slug ?? contract),
     image: { chainId, contract, tokenId, imageUrl: media.imageUrl },
     figures: [
-      amountLine(listing?.priceWei, symbol, "Price "),
+      amountLine(listing?.priceWei, listing?.currency.symbol ?? null, "Price "),
       amountLine(bestOffer?.priceWei, bestOffer?.currency.symbol ?? null, "best offer "),
       amountLine(lastSale?.priceWei, lastSale?.currency.symbol ?? null, "last sale "),
-      brand,
-    ],
+    ].filter((one) => one !== null),
+  };
+}
+
+function previewOf(row: ShownToken): Preview {
+  const { chainId, contract, tokenId, listing } = row;
+  const symbol = listing?.currency.symbol ?? null;
+  const card = cardOf(row);
+  return {
+    ...{ canonical: tokenLink(chainId, contract, tokenId), card },
     product:
       listing === null || symbol === null
         ? undefined
         : {
-            ...{ name: title, brand, sku: `${contract}/${tokenId}`, symbol },
+            ...{ name: card.name, brand: card.about, sku: `${contract}/${tokenId}`, symbol },
             ...{ priceWei: listing.priceWei, expiresAt: listing.expiresAt },
           },
   };

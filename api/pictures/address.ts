@@ -3,6 +3,9 @@ import { createHash } from "node:crypto";
 /** Pixels across at which pictures are served: of rows, of cards, of a token's own page. */
 export const pictureWidths = { row: 96, card: 384, page: 960 } as const;
 
+/** Pixels of a card that is drawn for who shares a page, and of the square in it that a picture has. */
+export const cardSize = { width: 1_200, height: 630, pictureSide: 470, pictureInset: 80 } as const;
+
 export type PictureWidth = (typeof pictureWidths)[keyof typeof pictureWidths];
 
 /** A token, or without `tokenId` the collection of a contract, and what its metadata names as its image. */

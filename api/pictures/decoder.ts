@@ -5,11 +5,11 @@ import type { PictureWidth } from "./address.ts";
 
 export type PictureFormat = "avif" | "webp";
 
-export type DecodeRequest = {
-  readonly bytes: Uint8Array;
-  readonly width: PictureWidth;
-  readonly format: PictureFormat;
-};
+/** A picture at another width, or below an SVG of ours, with which it makes a card. */
+export type DecodeRequest = { readonly bytes: Uint8Array } & (
+  | { readonly width: PictureWidth; readonly format: PictureFormat }
+  | { readonly card: string }
+);
 
 /** `whole`: the same at the largest width, from which the others are made; absent where the picture is sent as it came. */
 type DecodedPicture = {

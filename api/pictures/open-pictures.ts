@@ -5,7 +5,12 @@ import type { Media } from "#api/http/answer.ts";
 import { type DocumentFetcher, openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
 import { createCooldowns, createWindows, openTurns, withinMs } from "#jobs/runner/limits.ts";
 import { type PictureWidth, pictureWidths } from "./address.ts";
-import { openPictureDecoder, type PictureDecoder, type PictureFormat } from "./decoder.ts";
+import {
+  type DecodeRequest,
+  openPictureDecoder,
+  type PictureDecoder,
+  type PictureFormat,
+} from "./decoder.ts";
 import { openPictureFiles, type PictureFiles } from "./picture-files.ts";
 
 type Wanted = {
@@ -19,9 +24,16 @@ type Wanted = {
   readonly contract: string;
 };
 
+type WantedCard = Pick<Wanted, "caller" | "contract"> & {
+  readonly svg: string;
+  readonly picture: Buffer;
+};
+
 /** Pictures at the widths of the site. `busy`: it is still made, or the caller or everybody waits for too many already. */
 export type Pictures = {
   get(wanted: Wanted): Promise<Media | "none" | "busy">;
+  /** A picture below an SVG of ours, as PNG of `cardSize`: the same bytes make the same card. */
+  card(wanted: WantedCard): Promise<Media | "none" | "busy">;
   close(): Promise<void>;
 };
 
@@ -86,12 +98,27 @@ export function openPictures(options: PicturesOptions): Pictures {
     turns.waiting(caller) >= most.waitingOfCaller ||
     begun.of(caller) >= most.perMinuteOfCaller;
 
-  async function make(key: string, wanted: Wanted): Promise<Media | "none"> {
-    const made = await makePicture(parts, key, wanted);
-    if (!("fault" in made)) return made;
-    if (!parts.ending.aborted) faults.set(key, true);
-    logger.debug({ picture: key, reason: made.fault }, "picture not shown");
-    return "none";
+  /** Makes what is not made already, within everybody's bounds. */
+  async function make(
+    { key, name }: { key: string; name: string },
+    { caller, contract }: Pick<Wanted, "caller" | "contract">,
+    work: () => Promise<Media | { fault: string }>,
+  ): Promise<Media | "none" | "busy"> {
+    if (faults.has(key) || parts.costly.isCoolingDown(contract)) return "none";
+    const known = making.get(name);
+    if (known !== undefined) return await withinMs(waitMs, known, isStillMade);
+    if (isBusy(caller)) return "busy";
+    begun.count(caller);
+    const mine = turns.run(caller, async () => {
+      const made = await work();
+      if (!("fault" in made)) return made;
+      if (!parts.ending.aborted) faults.set(key, true);
+      logger.debug({ picture: key, reason: made.fault }, "picture not shown");
+      return "none";
+    });
+    const kept = mine.finally(() => making.delete(name));
+    making.set(name, kept);
+    return await withinMs(waitMs, kept, isStillMade);
   }
 
   return {
@@ -99,16 +126,16 @@ export function openPictures(options: PicturesOptions): Pictures {
       const key = createHash("sha256").update(wanted.uri).digest("hex").slice(0, 40);
       const stored = await readStored(parts.files, key, wanted);
       if (stored !== undefined) return stored;
-      if (faults.has(key) || parts.costly.isCoolingDown(wanted.contract)) return "none";
       const name = nameOf(key, wanted);
-      const known = making.get(name);
-      if (known !== undefined) return await withinMs(waitMs, known, isStillMade);
-      if (isBusy(wanted.caller)) return "busy";
-      begun.count(wanted.caller);
-      const mine = turns.run(wanted.caller, () => make(key, wanted));
-      const kept = mine.finally(() => making.delete(name));
-      making.set(name, kept);
-      return await withinMs(waitMs, kept, isStillMade);
+      return await make({ key, name }, wanted, () => makePicture(parts, key, wanted));
+    },
+    async card(wanted) {
+      const { svg, picture } = wanted;
+      const key = createHash("sha256").update(svg).update(picture).digest("hex").slice(0, 40);
+      const name = `${key}-card.png`;
+      const stored = await parts.files.read(name);
+      if (stored !== undefined) return { type: "image/png", bytes: stored };
+      return await make({ key, name }, wanted, () => makeCard(parts, name, wanted));
     },
     async close() {
       ending.abort();
@@ -139,29 +166,49 @@ async function readStored(
 
 /** From what is stored of it at the largest width, else from its original. */
 async function makePicture(
-  { files, fetcher, decoder, costly, ending, tellUnstored }: Parts,
+  parts: Parts,
   key: string,
   { uri, width, format, contract }: Wanted,
 ): Promise<Media | { fault: string }> {
+  const { files, fetcher, ending } = parts;
   const stored = await files.read(wholeName(key));
   const original = stored ?? (await originalOf(fetcher, uri, ending));
   if ("fault" in original) return original;
-  const decoded = await decoder.decode({ bytes: original, width, format });
-  if ("fault" in decoded) {
-    if (decoded.ms > costlyMs) costly.recordFailure(contract);
-    return decoded;
-  }
+  const decoded = await decodeFor(parts, contract, { bytes: original, width, format });
+  if ("fault" in decoded) return decoded;
   const { type, bytes, whole } = decoded;
   const isNew = whole !== undefined && stored === undefined;
   const name = whole === undefined ? svgName(key) : nameOf(key, { width, format });
+  if (isNew) await store(parts, wholeName(key), whole);
+  await store(parts, name, bytes);
+  return { type, bytes: Buffer.from(bytes) };
+}
+
+async function makeCard(
+  parts: Parts,
+  name: string,
+  { svg, picture, contract }: WantedCard,
+): Promise<Media | { fault: string }> {
+  const decoded = await decodeFor(parts, contract, { bytes: picture, card: svg });
+  if ("fault" in decoded) return decoded;
+  const { type, bytes } = decoded;
+  await store(parts, name, bytes);
+  return { type, bytes: Buffer.from(bytes) };
+}
+
+async function decodeFor({ decoder, costly }: Parts, contract: string, request: DecodeRequest) {
+  const decoded = await decoder.decode(request);
+  if ("fault" in decoded && decoded.ms > costlyMs) costly.recordFailure(contract);
+  return decoded;
+}
+
+async function store({ files, tellUnstored }: Parts, name: string, bytes: Uint8Array) {
   try {
-    if (isNew) await files.write(wholeName(key), whole);
     await files.write(name, bytes);
   } catch (error) {
     // It is shown all the same.
     tellUnstored(error);
   }
-  return { type, bytes: Buffer.from(bytes) };
 }
 
 async function originalOf(

@@ -43,7 +43,7 @@ type PictureRequest = {
 };
 
 /** Seconds for which a picture is kept by who got it: of content that has its own name for ever, others, drawn ones. */
-const maxAges = { named: 31_536_000, other: 3_600, drawn: 300 };
+export const maxAges = { named: 31_536_000, other: 3_600, drawn: 300 };
 
 /**
  * Serves the picture of a token or a collection at one of the site's widths; a drawn one where there is none. Only what
@@ -83,7 +83,7 @@ const wantedBy = (request: Request, uri: string, { chainId, contract, width }: P
 const formatFor = (request: Request): PictureFormat =>
   request.accepts(["image/webp", "image/avif"]) === "image/avif" ? "avif" : "webp";
 
-function withAge(media: Media, seconds: number | null): Document {
+export function withAge(media: Media, seconds: number | null): Document {
   const document = mediaDocument(media);
   if (seconds === null) return { ...document, cacheControl: "no-store" };
   const suffix = seconds === maxAges.named ? ", immutable" : "";
@@ -100,7 +100,10 @@ function askedBy({ params }: Request, chains: readonly ChainId[]): PictureReques
   return { chainId, contract, width, ...(tokenId !== undefined && { tokenId }) };
 }
 
-async function readUri({ db }: Options["context"], asked: PictureRequest): Promise<string | null> {
+export async function readUri(
+  { db }: Pick<Context, "db">,
+  asked: Omit<PictureRequest, "width">,
+): Promise<string | null> {
   const found = await referTo(db, asked.chainId, asked.contract);
   if (found === null) return null;
   const { collectionId, contractId } = found;
@@ -111,11 +114,14 @@ async function readUri({ db }: Options["context"], asked: PictureRequest): Promi
 
 /** Whether the address names this image, and the image names its content, which then is no other at any time. */
 function isForEver(uri: string, { media }: Options["context"], version: unknown): boolean {
-  const location = locate(uri);
-  const isContent =
-    typeof location !== "string" &&
-    (location.kind === "arweave" ||
-      (location.kind === "ipfs" && location.path.startsWith("ipfs/")));
   const { url } = presentMedia(uri, "", { ...media, isList: true });
-  return isContent && url !== null && version === pictureVersion(url);
+  return namesContent(uri) && url !== null && version === pictureVersion(url);
+}
+
+/** Whether the address is that of its content, which then is no other at any time. */
+export function namesContent(uri: string): boolean {
+  const location = locate(uri);
+  if (typeof location === "string") return false;
+  const { kind } = location;
+  return kind === "arweave" || (kind === "ipfs" && location.path.startsWith("ipfs/"));
 }

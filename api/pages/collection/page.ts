@@ -7,10 +7,16 @@ import { type Html, html } from "../kit/html.ts";
 import { collectionLink } from "../kit/links.ts";
 import { counted, formatCount } from "../kit/number.ts";
 import { cutNote, nextPage, panel, tabs } from "../kit/panel.ts";
-import { amountLine, type Preview } from "../kit/preview.ts";
+import { amountLine, type Card, type Preview } from "../kit/preview.ts";
 import { salesTable } from "../kit/sales-table.ts";
 import { plainText, shortHex, shortId } from "../kit/text.ts";
-import { type LiveFilter, type PageContent, RefusedRead, type Visit } from "../kit/visit.ts";
+import {
+  type CardOf,
+  type LiveFilter,
+  type PageContent,
+  RefusedRead,
+  type Visit,
+} from "../kit/visit.ts";
 import { askedMoment, timeBar } from "../past/time-bar.ts";
 import {
   type CollectionView,
@@ -73,17 +79,28 @@ export function collectionPage(visit: Visit): Promise<PageContent> {
   return coveredPage(visit).catch((error: unknown) => uncoveredPage(visit, error));
 }
 
+async function readCollection({
+  chainId,
+  key,
+  read,
+}: Parameters<CardOf>[0]): Promise<ShownCollection> {
+  const params = { collection: key("collection") };
+  return (await read(collection, { params, query: { chainId: String(chainId) } })).data;
+}
+
+const titleOf = ({ name, slug, address }: ShownCollection): string =>
+  plainText(name ?? slug ?? address, maxName);
+
+export const collectionCard: CardOf = async (visit) => cardOf(await readCollection(visit));
+
 async function coveredPage(visit: Visit): Promise<PageContent> {
-  const { chainId, key, parameter, read } = visit;
-  const { data: row } = await read(collection, {
-    params: { collection: key("collection") },
-    query: { chainId: String(chainId) },
-  });
+  const { chainId, parameter } = visit;
+  const row = await readCollection(visit);
   const asked = parameter("view");
   const view: CollectionView = Object.hasOwn(collectionViews, asked)
     ? (asked as CollectionView)
     : "items";
-  const title = plainText(row.name ?? row.slug ?? row.address, maxName);
+  const title = titleOf(row);
   if (askedMoment(visit) !== "") {
     const past = await pastCollection(visit, row, view);
     const preview = { canonical: collectionLink(chainId, row.slug ?? row.address) };
@@ -102,18 +119,27 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
 
 /** An address is of one contract alone, where the collection has several. */
 function previewOf({ chainId, key }: Visit, row: ShownCollection, view: CollectionView): Preview {
-  const { slug, address, contracts, stats, media } = row;
+  const { slug, address, contracts } = row;
   const isWhole = contracts.length === 1 || key("collection") === slug;
   const named = isWhole ? (slug ?? address) : key("collection").toLowerCase();
   const path = collectionLink(chainId, named);
   return {
     canonical: view === "items" ? path : `${path}&view=${view}`,
+    card: cardOf(row),
+  };
+}
+
+function cardOf(row: ShownCollection): Card {
+  const { chainId, address, stats, media } = row;
+  return {
+    name: titleOf(row),
+    about: counted(stats.supply, "item"),
     image: { chainId, contract: address, imageUrl: media.imageUrl },
     figures: [
       amountLine(stats.floor?.priceWei, stats.floor?.currency ?? null, "Floor "),
       `${formatCount(stats.listed)} listed`,
       counted(stats.holders, "holder"),
-    ],
+    ].filter((one) => one !== null),
   };
 }
 

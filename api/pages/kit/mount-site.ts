@@ -17,7 +17,7 @@ import type { PageHandler } from "./visit.ts";
 
 export type SitePage = readonly [path: string, handler: PageHandler, options?: PageOptions];
 
-type MarketSite = SiteContext & {
+export type MarketSite = SiteContext & {
   readonly pages: readonly SitePage[];
   readonly concurrency?: ConcurrencyLimiter | undefined;
   readonly pictures?: Pictures | undefined;
@@ -89,7 +89,7 @@ function withLimit(site: Omit<MarketSite, "pages">): RequestHandler {
 }
 
 /** A page waits for its slot with the long lists. */
-function withSlot(site: MarketSite, handle: ReturnType<typeof servePage>): RequestHandler {
+export function withSlot(site: MarketSite, handle: ReturnType<typeof servePage>): RequestHandler {
   const { concurrency } = site;
   if (concurrency === undefined) return handle;
   return limitConcurrency(concurrency, "lists", handle, (request, response) =>

@@ -1,5 +1,12 @@
 import { formatEther } from "viem";
-import { type Pictured, picturePath, pictureWidths } from "#api/pictures/address.ts";
+import {
+  cardSize,
+  type Pictured,
+  picturePath,
+  pictureVersion,
+  pictureWidths,
+} from "#api/pictures/address.ts";
+import { type ChainId, chainNames } from "#chains/index.ts";
 import { titleOn } from "./document.ts";
 import { dataScript, type Html, html } from "./html.ts";
 import { formatNumber } from "./number.ts";
@@ -9,12 +16,19 @@ import { plainText } from "./text.ts";
 export type Preview = {
   /** Path of the one address of the page, among those that show the same. */
   readonly canonical: string;
-  /** Figures that stand before the description. */
-  readonly figures?: readonly (string | null)[];
-  /** What it shows a picture of. */
-  readonly image?: Pictured;
+  /** What is drawn for who shares it, and stands before the description. */
+  readonly card?: Card;
   /** Something that is for sale. */
   readonly product?: Product | undefined;
+};
+
+/** A picture with a name and figures. */
+export type Card = {
+  readonly name: string;
+  /** What it belongs to. */
+  readonly about: string;
+  readonly image: Pictured & { readonly chainId: ChainId };
+  readonly figures: readonly string[];
 };
 
 type Product = {
@@ -41,11 +55,11 @@ const maxDescription = 160;
 
 /** Elements of the head: address, description, cards of social networks, and what is for sale. */
 export function sharingHead({ origin, site, title, description, preview }: Shared): Html {
-  const { figures = [], product } = preview;
-  const url = `${origin}${preview.canonical}`;
-  const facts = figures.filter((one) => one !== null).join(" · ");
+  const { canonical, card, product } = preview;
+  const url = `${origin}${canonical}`;
+  const facts = card === undefined ? "" : [...card.figures, card.about].join(" · ");
   const about = plainText(facts === "" ? description : `${facts}. ${description}`, maxDescription);
-  const image = addressOf(preview.image, origin);
+  const drawn = card === undefined ? null : `${origin}${cardPath(canonical, card)}`;
   return html`<link rel="canonical" href="${url}">
 <meta name="description" content="${about}">
 <meta property="og:type" content="website">
@@ -53,14 +67,39 @@ export function sharingHead({ origin, site, title, description, preview }: Share
 <meta property="og:title" content="${titleOn(site, title)}">
 <meta property="og:description" content="${about}">
 <meta property="og:url" content="${url}">
-${image !== null && html`<meta property="og:image" content="${image}">`}
-<meta name="twitter:card" content="${image === null ? "summary" : "summary_large_image"}">
-${product !== undefined && dataScript("application/ld+json", productData(product, { url, image, about }))}`;
+${drawn !== null && imageTags(drawn, title)}
+<meta name="twitter:card" content="${drawn === null ? "summary" : "summary_large_image"}">
+${product !== undefined && dataScript("application/ld+json", productData(product, { url, image: imageOf(card, origin), about }))}`;
 }
 
-/** As large as a page shows it; drawn by this site, where nobody has a picture. */
-const addressOf = (image: Pictured | undefined, origin: string): string | null =>
-  image === undefined ? null : `${origin}${picturePath(image, pictureWidths.page)}`;
+const imageTags = (
+  address: string,
+  title: string,
+): Html => html`<meta property="og:image" content="${address}">
+<meta property="og:image:type" content="image/png">
+<meta property="og:image:width" content="${cardSize.width}">
+<meta property="og:image:height" content="${cardSize.height}">
+<meta property="og:image:alt" content="${plainText(title)}">`;
+
+/** Of what is for sale: the picture alone, as large as a page shows it. */
+const imageOf = (card: Card | undefined, origin: string): string | null =>
+  card === undefined ? null : `${origin}${picturePath(card.image, pictureWidths.page)}`;
+
+/** Where a page's card is: below its own path. Another price has another address, as who was given one keeps it. */
+function cardPath(canonical: string, card: Card): string {
+  const [path = ""] = canonical.split("?");
+  return `/cards${path}?chainId=${card.image.chainId}&v=${cardVersion(card)}`;
+}
+
+/** Tells a card from the others by all that is on it. */
+export const cardVersion = (card: Card): string =>
+  pictureVersion(JSON.stringify([cardTexts(card), card.image.imageUrl]));
+
+/** What is written on a card. */
+export const cardTexts = ({ name, about, figures, image }: Card) => ({
+  ...{ name, about, figures },
+  place: chainNames[image.chainId],
+});
 
 /** In the words of schema.org, which take the symbol of a coin for a currency. */
 function productData(

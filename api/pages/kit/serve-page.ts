@@ -20,6 +20,7 @@ import { layout, refusedPage, unservedChainPage } from "./layout.ts";
 import { type PageInput, pageInputOf } from "./page-input.ts";
 import { pageFault, sendHtml } from "./serve-website.ts";
 import {
+  type CardOf,
   openReader,
   type PageContent,
   type PageHandler,
@@ -55,6 +56,8 @@ export type PageOptions = {
    * kept apart.
    */
   readonly parameters?: readonly PageParameter[];
+  /** What is drawn for who shares it. */
+  readonly card?: CardOf;
   /** As of a route. `mayAsk` counts a request to the API, which asking a node costs there: whether it fits. */
   readonly prepare?: (
     query: unknown,

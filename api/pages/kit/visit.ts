@@ -4,7 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Html } from "./html.ts";
 import type { PageInput } from "./page-input.ts";
-import type { Preview } from "./preview.ts";
+import type { Card, Preview } from "./preview.ts";
 
 /** Query parameters of the pages, of which each has its own. */
 export type PageParameter =
@@ -68,6 +68,9 @@ export type PageContent = {
 };
 
 export type PageHandler = (visit: Visit) => Promise<PageContent>;
+
+/** What a page says for its card, by the same reads. */
+export type CardOf = (visit: Pick<Visit, "chainId" | "key" | "read">) => Promise<Card>;
 
 /** `{ name: { key: values } }` is `name[key]=value` of each. */
 type Query = Readonly<

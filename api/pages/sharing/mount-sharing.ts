@@ -2,12 +2,14 @@ import type { Express, Request, RequestHandler, Response } from "express";
 import { sendDocument, sendFixed, sendText, textDocument } from "#api/http/answer.ts";
 import { servePath } from "#api/http/mount.ts";
 import { addressWith } from "#api/http/reads/position.ts";
+import { limitPictures } from "#api/pictures/serve-pictures.ts";
 import { marketSite } from "../kit/layout.ts";
-import { beforePages } from "../kit/mount-site.ts";
+import { beforePages, type MarketSite, withSlot } from "../kit/mount-site.ts";
 import { pageInputOf } from "../kit/page-input.ts";
 import type { SiteContext } from "../kit/serve-page.ts";
 import { pageFault } from "../kit/serve-website.ts";
 import { openReader, type Reader, RefusedRead } from "../kit/visit.ts";
+import { serveCard } from "./serve-cards.ts";
 import { sitemapIndex, sitemapPart } from "./sitemap.ts";
 
 /** Pages that are another page filtered or sorted, or of one person. */
@@ -34,7 +36,7 @@ const manifest = (name: string) => ({
   icons: [{ src: "/assets/site/icon.svg", sizes: "any", type: "image/svg+xml" }],
 });
 
-type Sharing = SiteContext & {
+type Sharing = MarketSite & {
   /** Where weaknesses are reported to: an address of mail or the web; null: nobody said. */
   readonly securityContact: string | null;
 };
@@ -42,6 +44,7 @@ type Sharing = SiteContext & {
 /** Serves what programs ask a site for: which pages they may read, and which there are. */
 export function mountSharing(app: Express, site: Sharing): void {
   const { origin, securityContact } = site;
+  mountCards(app, site);
   const before = beforePages(site);
   const fixed = (path: string, type: string, text: string) =>
     servePath(app, path, {
@@ -74,6 +77,16 @@ export function mountSharing(app: Express, site: Sharing): void {
       return isServed ? sitemapPart(read, named, origin) : null;
     }),
   );
+}
+
+/** A card counts as a picture does, and reads as a page does. */
+function mountCards(app: Express, site: Sharing): void {
+  const before = site.limiter === undefined ? [] : [limitPictures(site.limiter)];
+  for (const [path, , options] of site.pages) {
+    if (options?.card === undefined) continue;
+    const get = [...before, withSlot(site, serveCard(site, options.card))];
+    servePath(app, `/cards${path}`, { get });
+  }
 }
 
 const plain = "text/plain; charset=utf-8";
