@@ -12,6 +12,8 @@ export const datasets = {
     order: ["chain_id", "block_number", "log_index", "sub_index"],
   },
   listings: { time: "created_at", order: ["created_at", "chain_id", "order_hash"] },
+  bids: { time: "created_at", order: ["created_at", "chain_id", "order_hash"] },
+  floors: { time: "since", order: ["since", "chain_id", "contract"] },
 } as const satisfies Record<string, { time: string; order: readonly string[] }>;
 export type Dataset = keyof typeof datasets;
 

@@ -50,7 +50,7 @@ type Options = {
 };
 type ExportOptions = Options & { json?: boolean };
 
-/** `op export sales|transfers|listings` */
+/** `op export sales|transfers|listings|bids|floors` */
 export function addExport(program: Command): void {
   program
     .command("export")

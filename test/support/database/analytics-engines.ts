@@ -54,7 +54,7 @@ export const clickhouseEngine = (url: string): Engine => ({
 export const duckdbEngine = (directory: string): Engine => ({
   name: "DuckDB",
   async asking(work) {
-    const [views = ""] = await readStatements("docs/duckdb.md");
+    const views = await readText("docs/notebook/views.sql");
     const instance = await DuckDBInstance.create(":memory:");
     const connection = await instance.connect();
     try {
@@ -80,8 +80,7 @@ async function readStatements(path: string): Promise<string[]> {
 async function readQuestions({ name }: Pick<Engine, "name">): Promise<string[]> {
   if (name === "PostgreSQL") return readStatements("projections/analytics/README.md");
   if (name === "ClickHouse") return readStatements("jobs/analytics/README.md");
-  const [, ...questions] = await readStatements("docs/duckdb.md");
-  return questions;
+  return readStatements("docs/duckdb.md");
 }
 
 const factNames = factColumns.map(([name]) => name);
