@@ -1,20 +1,10 @@
-import {
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from "@simplewebauthn/server";
-import {
-  COSEALG,
-  decodeAttestationObject,
-  decodeClientDataJSON,
-  isoBase64URL,
-} from "@simplewebauthn/server/helpers";
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { z } from "zod";
@@ -48,8 +38,11 @@ export async function readPasskeys(db: Database, accountId: number): Promise<Pas
 /** Of an account. */
 const maxPasskeys = 10;
 
-/** ES256, EdDSA and RS256, which every Node verifies. */
-const supportedAlgorithmIDs = [COSEALG.ES256, COSEALG.EdDSA, COSEALG.RS256];
+/** ES256, EdDSA and RS256 (RFC 9053, RFC 8812), which every Node verifies. */
+const supportedAlgorithmIDs = [-7, -8, -257];
+
+/** With the first passkey that is asked for: it takes half a second and 30 MB. */
+const loadLibrary = () => import("@simplewebauthn/server");
 
 /**
  * The domain that passkeys belong to. Null: there can be none, since browsers know passkeys on https and localhost only,
@@ -83,6 +76,7 @@ export async function askPasskey(
   if (rpID === null || known.length === 0) return null;
   const refused = await throttle.countAttempts(["nonces address", network]);
   if (refused !== null) return refused;
+  const { generateAuthenticationOptions } = await loadLibrary();
   const options = await generateAuthenticationOptions({
     rpID,
     allowCredentials: known,
@@ -140,11 +134,8 @@ function parsed(text: string): unknown {
 }
 
 function challengeOf({ response }: z.output<typeof Answer>): string | undefined {
-  try {
-    return z.string().safeParse(decodeClientDataJSON(response.clientDataJSON).challenge).data;
-  } catch {
-    return undefined;
-  }
+  const clientData = parsed(Buffer.from(response.clientDataJSON, "base64url").toString());
+  return z.object({ challenge: z.string() }).safeParse(clientData).data?.challenge;
 }
 
 /**
@@ -186,6 +177,7 @@ async function isRightAnswer(
     where account_id = ${asked.accountId} and credential_id = ${answer.id}`.execute(db);
   const [stored] = rows;
   if (stored === undefined) return false;
+  const { verifyAuthenticationResponse } = await loadLibrary();
   // It throws at whatever is wrong; nothing in it is of the database or the network.
   const verified = await verifyAuthenticationResponse({
     response: answer as unknown as AuthenticationResponseJSON,
@@ -217,6 +209,7 @@ export async function offerPasskey(
   if (rpID === null) return null;
   const refused = await throttle.countAttempts(["nonces address", network]);
   if (refused !== null) return refused;
+  const { generateRegistrationOptions } = await loadLibrary();
   const options = await generateRegistrationOptions({
     ...{ rpID, rpName: rpID, userName: session.name, userDisplayName: session.name },
     userID: Uint8Array.from(Buffer.from(`account ${session.accountId}`)),
@@ -268,7 +261,8 @@ async function readNewCredential(context: AccountContext, session: AccountSessio
   const expectedRPID = passkeyDomain(baseUrl);
   if (taken === null || expectedRPID === null) return null;
   const { answer, challenge } = taken;
-  if (!isUnattested(answer)) return null;
+  if (!(await isUnattested(answer))) return null;
+  const { verifyRegistrationResponse } = await loadLibrary();
   const verified = await verifyRegistrationResponse({
     response: answer as unknown as RegistrationResponseJSON,
     ...{ expectedChallenge: challenge, expectedOrigin: new URL(baseUrl).origin, expectedRPID },
@@ -279,10 +273,13 @@ async function readNewCredential(context: AccountContext, session: AccountSessio
 }
 
 /** The forms that an authenticator gives who is asked for no certificate: of others the library would fetch lists. */
-function isUnattested({ response }: z.output<typeof Answer>): boolean {
+async function isUnattested({ response }: z.output<typeof Answer>): Promise<boolean> {
+  const { decodeAttestationObject } = await import("@simplewebauthn/server/helpers");
   try {
     const { attestationObject } = z.object({ attestationObject: Part }).parse(response);
-    const format = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get("fmt");
+    const format = decodeAttestationObject(
+      Uint8Array.from(Buffer.from(attestationObject, "base64url")),
+    ).get("fmt");
     return format === "none" || format === "packed";
   } catch {
     return false;
