@@ -32,7 +32,7 @@ const maxDescription = 600;
 /** Name, links and all statistics of a collection, and the way to its views. */
 export const collectionHead = (row: ShownCollection, current: CollectionView): Html =>
   html`${collectionTitle(row)}
-${statistics(row, current)}
+${statistics(row, { current })}
 ${tabs(
   "Views of the collection",
   (Object.keys(collectionViews) as CollectionView[]).map((view) => ({
@@ -80,14 +80,15 @@ type Stats = z.output<typeof Collection>["stats"];
 
 const periods = ["24h", "7d", "30d", "all"] as const;
 
-/** All statistics of a collection. */
+type Shown = { readonly current?: CollectionView; readonly isPast?: boolean };
+
+/** All statistics of a collection: now, or, of a moment, what is known of then. */
 export function statistics(
-  row: z.output<typeof Collection>,
-  current: CollectionView = "prices",
+  row: ShownCollection,
+  { current = "prices", isPast = false }: Shown = {},
 ): Html {
   const { chainId, stats, royalty } = row;
   const symbol = coinSymbol(chainId);
-  const hasRoyalty = royalty !== null && royalty.source !== "none";
   const { floor, floorBuyable, bestOffer } = stats;
   const listedShare = shareOfSupply(row, stats.listed);
   const buyable =
@@ -120,20 +121,28 @@ export function statistics(
       value: html`<data value="${stats.supplyExact}">${formatCount(stats.supply)}</data>`,
     },
     { label: "Holders", value: formatCount(stats.holders) },
-    {
-      label: "Royalty",
-      value: hasRoyalty ? `${royalty.bps / 100}%` : none,
-      note: hasRoyalty && html`source: ${royalty.source}`,
-    },
+    ...(isPast ? [] : [royaltyFigure(royalty)]),
   ])}
 <div class="panel scroll statistics${current !== "prices" && " elsewhere"}" tabindex="0" role="group" aria-label="Trading by period"><table class="periods"><caption class="unseen">Trading by period</caption>
 <thead><tr><th scope="col">Period</th>${periods.map((period) => html`<th scope="col" class="number">${period}</th>`)}</tr></thead>
 <tbody>
 <tr><th scope="row">Volume</th>${periods.map((period) => html`<td class="number" data-label="${period}">${amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null })}</td>`)}</tr>
 <tr><th scope="row">Sales</th>${periods.map((period) => html`<td class="number" data-label="${period}">${formatCount(stats.sales[period] ?? 0)}</td>`)}</tr>
-${(stats.washSales.all ?? 0) > 0 && washRows(stats, symbol)}<tr><th scope="row">Floor change</th>${periods.map((period) => html`<td class="number" data-label="${period}">${period === "all" ? none : change(stats.change[period])}</td>`)}</tr>
+${(stats.washSales.all ?? 0) > 0 && washRows(stats, symbol)}${!isPast && changeRow(stats)}
 </tbody></table></div>`;
 }
+
+function royaltyFigure(royalty: ShownCollection["royalty"]) {
+  const has = royalty !== null && royalty.source !== "none";
+  return {
+    label: "Royalty",
+    value: has ? `${royalty.bps / 100}%` : none,
+    note: has && html`source: ${royalty.source}`,
+  };
+}
+
+const changeRow = ({ change: of }: Stats): Html =>
+  html`<tr><th scope="row">Floor change</th>${periods.map((period) => html`<td class="number" data-label="${period}">${period === "all" ? none : change(of[period])}</td>`)}</tr>`;
 
 /** Trades that look like those of one person with themselves. */
 const washRows = (stats: Stats, symbol: string): Html =>

@@ -1,16 +1,24 @@
 import type { z } from "zod";
+import { collection } from "#api/v1/collections/collections.ts";
 import { type BookDepth, depth } from "#api/v1/collections/depth.ts";
 import { holders } from "#api/v1/collections/holders.ts";
 import { listBids } from "#api/v1/orders/bids.ts";
 import { type Html, html } from "../kit/html.ts";
-import { amount, formatCount, none } from "../kit/number.ts";
+import { amount, formatCount } from "../kit/number.ts";
 import { cutNote, figures, nextPage, panel, table, tabs } from "../kit/panel.ts";
 import type { Visit } from "../kit/visit.ts";
 import { activeListingsAt, pastBidsPanel, pastListingsPanel } from "../past/past-orders.ts";
-import { askedMoment, type PastPoint, pastView, timeBar } from "../past/time-bar.ts";
+import { askedMoment, type PastPoint, partThen, pastView, timeBar } from "../past/time-bar.ts";
 import { depthChart } from "./depth-chart.ts";
-import { type CollectionView, collectionTitle, filterLink, type ShownCollection } from "./head.ts";
+import {
+  type CollectionView,
+  collectionTitle,
+  filterLink,
+  type ShownCollection,
+  statistics,
+} from "./head.ts";
 import { holderColumns } from "./holders.ts";
+import { traitsAt } from "./traits.ts";
 
 type View = (
   visit: Visit,
@@ -22,19 +30,24 @@ type View = (
 const views = {
   items: ["Listings and offers", ordersAt],
   prices: ["Order book", bookAt],
+  traits: ["Traits", traitsAt],
   holders: ["Holders", holdersAt],
 } as const satisfies Partial<Record<CollectionView, readonly [string, View]>>;
 
 const left =
-  "Name and picture are those of today. Items, traits, statistics and activity are not shown of a moment.";
+  "Name, picture and traits of tokens are those of today. Items and activity are not shown of a moment.";
 
-/** A collection as it was: its orders, the book by price, and its holders. */
+/** A collection as it was: its figures, its orders, the book by price, floors of traits, and its holders. */
 export async function pastCollection(visit: Visit, row: ShownCollection, asked: CollectionView) {
   const at = askedMoment(visit);
   const view = Object.hasOwn(views, asked) ? (asked as keyof typeof views) : "items";
   const [, make] = views[view];
   const unknown = "It did not exist then.";
-  const { body, point, status } = await pastView(() => make(visit, row, at), unknown);
+  const { body, point, status } = await pastView(async () => {
+    const [shown, then] = await Promise.all([make(visit, row, at), figuresAt(visit, row, at)]);
+    const above = then === null ? untold : statistics(then, { current: view, isPast: true });
+    return { ...shown, body: html`${above}${shown.body}` };
+  }, unknown);
   const bar = { parameters: { view }, point, left, hasSteps: view !== "holders" };
   return {
     status,
@@ -51,6 +64,16 @@ ${tabs(
 ${body}`,
   };
 }
+
+const untold = html`<p class="about">Its figures of then cannot be told: not all orders of that time are known, or too much happened since.</p>`;
+
+const figuresAt = ({ chainId, read }: Visit, { slug, address }: ShownCollection, at: string) =>
+  partThen(
+    read(collection, {
+      params: { collection: slug ?? address },
+      query: { chainId: String(chainId), at },
+    }).then(({ data }) => data),
+  );
 
 const perPage = 50;
 
@@ -84,7 +107,7 @@ async function bookAt({ chainId, read }: Visit, row: ShownCollection, at: string
   const { data, meta } = await read(depth, { params, query: { chainId: String(chainId), at } });
   const { listings, bids } = data;
   const isCut = listings.truncated || bids.truncated;
-  const body = html`${bestPrices(data)}
+  const body = html`${spreadOf(data)}
 ${panel({
   id: "depth",
   title: "Depth then",
@@ -94,21 +117,15 @@ ${panel({
   return { body, point: meta?.at ?? null };
 }
 
-/** Floor, best bid, and what lay between them. */
-function bestPrices({ listings, bids, currency }: z.output<typeof BookDepth>): Html {
+/** What lay between floor and best bid. */
+function spreadOf({ listings, bids, currency }: z.output<typeof BookDepth>): Html | false {
   const { symbol } = currency;
   const [ask, bid] = [listings.levels[0], bids.levels[0]];
-  const spread =
-    ask === undefined || bid === undefined ? null : BigInt(ask.priceWei) - BigInt(bid.priceWei);
-  return figures([
-    { label: "Floor", value: amount({ wei: ask?.priceWei, symbol }) },
-    { label: "Best offer", value: amount({ wei: bid?.priceWei, symbol }) },
-    {
-      label: "Between them",
-      value: spread === null ? none : amount({ wei: String(spread), symbol }),
-      note: spread !== null && spread < 0n && html`they crossed`,
-    },
-  ]);
+  if (ask === undefined || bid === undefined) return false;
+  const spread = BigInt(ask.priceWei) - BigInt(bid.priceWei);
+  const note = spread < 0n && html`they crossed`;
+  const value = amount({ wei: String(spread), symbol });
+  return figures([{ label: "Between floor and best offer", value, note }]);
 }
 
 async function holdersAt({ chainId, read, parameter }: Visit, row: ShownCollection, at: string) {

@@ -14,29 +14,51 @@ const maxValues = 20;
 const maxTypes = 12;
 
 /** Traits with their counts and floors. */
-export async function traitsView(visit: Visit, row: ShownCollection): Promise<Html> {
+export const traitsView = async (visit: Visit, row: ShownCollection): Promise<Html> =>
+  (await traitsAt(visit, row, "")).body;
+
+/** The same of a moment; "": now. */
+export async function traitsAt(visit: Visit, row: ShownCollection, at: string) {
   const { chainId, read, parameter } = visit;
   const type = parameter("type");
-  const cursor = parameter("cursor");
-  const { data, meta } = await read(traits, {
-    params: { collection: row.slug ?? row.address },
-    query: { chainId: String(chainId), type: type || undefined, cursor: cursor || undefined },
-  });
+  const cursor = parameter("cursor") || undefined;
+  const own = { chainId: String(chainId), type: type || undefined, cursor, at: at || undefined };
+  const params = { collection: row.slug ?? row.address };
+  const { data, meta } = await read(traits, { params, query: own });
+  const link = (of: { readonly type: string; readonly cursor?: string }) =>
+    filterLink(row, { view: "traits", ...of, at: at || undefined });
   const next = meta?.next_cursor ?? null;
-  const isOne = type !== "";
-  const shown = isOne ? data.traitTypes : data.traitTypes.slice(0, maxTypes);
-  if (shown.length === 0)
-    return html`<p class="empty">No traits are known: the metadata is not fetched yet, or has none.</p>`;
-  const rest = data.traitTypes.slice(maxTypes);
-  return html`<div class="columns">${shown.map((one, index) => typePanel(one, { row, isOne, index }))}</div>
-${!isOne && rest.length > 0 && html`<p class="about">Further types: ${rest.map((one) => html`<a class="chip" href="${filterLink(row, { view: "traits", type: one.type })}">${foreignText(one.type, 60)}</a> `)}</p>`}
-${nextPage(next && filterLink(row, { view: "traits", type, cursor: next }))}`;
+  const place = { row, type, isPast: at !== "", link };
+  return {
+    body: html`${typesOf(data.traitTypes, place)}${nextPage(next && link({ type, cursor: next }))}`,
+    point: meta?.at ?? null,
+  };
 }
 
-type Place = { row: ShownCollection; isOne: boolean; index: number };
+type Place = {
+  readonly row: ShownCollection;
+  /** The only one that is shown; "": the first of all. */
+  readonly type: string;
+  readonly isPast: boolean;
+  readonly link: (of: { readonly type: string }) => string;
+};
 
-function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }: Place): Html {
+function typesOf(traitTypes: readonly TraitType[], place: Place): Html {
+  const { type, link } = place;
+  const isOne = type !== "";
+  const shown = isOne ? traitTypes : traitTypes.slice(0, maxTypes);
+  if (shown.length === 0)
+    return html`<p class="empty">No traits are known: the metadata is not fetched yet, or has none.</p>`;
+  const rest = traitTypes.slice(maxTypes);
+  return html`<div class="columns">${shown.map((one, index) => typePanel(one, index, place))}</div>
+${!isOne && rest.length > 0 && html`<p class="about">Further types: ${rest.map((one) => html`<a class="chip" href="${link({ type: one.type })}">${foreignText(one.type, 60)}</a> `)}</p>`}
+`;
+}
+
+function typePanel({ type, values, truncated }: TraitType, index: number, place: Place): Html {
+  const { row, isPast, link } = place;
   const { chainId } = row;
+  const isOne = place.type !== "";
   const symbol = coinSymbol(chainId);
   const shown = isOne ? values.slice(0, 100) : values.slice(0, maxValues);
   const isCut = shown.length < values.length || truncated;
@@ -50,7 +72,11 @@ function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }
         {
           head: "Value",
           isHead: true,
-          cell: ({ value }) => html`<a href="${tokensWith(value)}">${foreignText(value, 60)}</a>`,
+          // Which tokens of then had it is not shown.
+          cell: ({ value }) =>
+            isPast
+              ? foreignText(value, 60)
+              : html`<a href="${tokensWith(value)}">${foreignText(value, 60)}</a>`,
         },
         { head: "Tokens", cell: ({ count }) => formatCount(count), isNumber: true },
         {
@@ -69,7 +95,7 @@ function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }
         },
       ],
       { caption: `Values of ${plainText(type, 60)}` },
-    )}${isCut && !isOne && html`<p><a href="${filterLink(row, { view: "traits", type })}">All values of this type</a></p>`}`,
+    )}${isCut && !isOne && html`<p><a href="${link({ type })}">All values of this type</a></p>`}`,
   });
 }
 

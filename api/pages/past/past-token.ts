@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Token, TokenOwnership } from "#api/v1/collections/token.ts";
+import { type Token, type TokenOwnership, token } from "#api/v1/collections/token.ts";
 import { tokenHolders, tokenOwnership } from "#api/v1/collections/token-ownership.ts";
 import { listBids } from "#api/v1/orders/bids.ts";
 import type { Listing } from "#api/v1/orders/listings.ts";
@@ -12,12 +12,12 @@ import { cutNote, figures, panel, table } from "../kit/panel.ts";
 import type { PageContent, Visit } from "../kit/visit.ts";
 import { pricesPanel } from "../token-panels.ts";
 import { activeListingsAt, pastBidsPanel, pastListingsPanel } from "./past-orders.ts";
-import { askedMoment, pastView, timeBar } from "./time-bar.ts";
+import { askedMoment, partThen, pastView, timeBar } from "./time-bar.ts";
 
 type ShownToken = z.output<typeof Token>;
 
 const left =
-  "Name and picture are those of today. Attributes, rank, activity and offers on the whole collection are not shown of a moment.";
+  "Name and picture are those of today. Attributes, rank and activity are not shown of a moment.";
 
 /** A token as it was: who had it, and what was asked and offered for it. `head`: its name. */
 export async function pastToken(
@@ -50,7 +50,8 @@ async function viewAt(visit: Visit, { contract, tokenId }: ShownToken) {
   const params = { collection: contract, tokenId };
   const own = { ...chain, collection: contract, token_id: tokenId, at, per_page: "20" };
   const { data: owned, meta } = await read(tokenOwnership, { params, query: { ...chain, at } });
-  const [holders, listings, bids] = await Promise.all([
+  const [then, holders, listings, bids] = await Promise.all([
+    partThen(read(token, { params, query: { ...chain, at } })),
     owned.owner === null ? read(tokenHolders, { params, query: { ...chain, at } }) : null,
     activeListingsAt(read, own),
     read(listBids, { query: own }),
@@ -63,7 +64,8 @@ async function viewAt(visit: Visit, { contract, tokenId }: ShownToken) {
   const until = new Date(end.getTime() + 1).toISOString();
   const sales = await read(listSales, { query: { ...sold, until } });
   const { data, meta: counts } = listings.answer;
-  const body = html`${ownedFigures(visit, owned, data[0], bids.data[0])}
+  const prices = then?.data ?? { listing: data[0], bid: bids.data[0] };
+  const body = html`${ownedFigures(visit, owned, prices)}
 ${holders !== null && holders.data.length > 0 && holdersPanel(visit, holders)}
 ${pastListingsPanel(listings, {
   ...{ caption: "Listings then, cheapest first", without },
@@ -78,15 +80,20 @@ ${pricesPanel(sales, end)}`;
 }
 
 type Owned = z.output<typeof TokenOwnership>;
-type Priced = Pick<z.output<typeof Listing>, "priceWei" | "currency" | "usd">;
+type Priced = Pick<z.output<typeof Listing>, "priceWei" | "currency"> & {
+  readonly usd?: number | null;
+};
+/** By the token of then, with offers on its collection; else by its own orders alone. */
+type Prices =
+  | Readonly<Record<"listing" | "bestOffer" | "lastSale", Priced | null>>
+  | Readonly<Record<"listing" | "bid", Priced | undefined>>;
 
 function ownedFigures(
   { chainId }: Visit,
   { owner, isBurned, holders, supply, supplyExact }: Owned,
-  listing: Priced | undefined,
-  bid: Priced | undefined,
+  prices: Prices,
 ): Html {
-  const priceOf = (one: Priced | undefined) =>
+  const priceOf = (one: Priced | null | undefined) =>
     amount({ wei: one?.priceWei, symbol: one?.currency.symbol ?? null, usd: one?.usd });
   return figures([
     owner === null
@@ -96,8 +103,13 @@ function ownedFigures(
           note: html`<data value="${supplyExact}">${formatCount(supply)} units</data>`,
         }
       : { label: "Owner", value: toWallet(chainId, owner) },
-    { label: "Price", value: priceOf(listing) },
-    { label: "Best offer on it", value: priceOf(bid) },
+    { label: "Price", value: priceOf(prices.listing) },
+    ...("bid" in prices
+      ? [{ label: "Best offer on it", value: priceOf(prices.bid) }]
+      : [
+          { label: "Best offer", value: priceOf(prices.bestOffer) },
+          { label: "Last sale", value: priceOf(prices.lastSale) },
+        ]),
   ]);
 }
 

@@ -117,6 +117,18 @@ const refusals: Partial<Record<PointCode, string>> = {
     "Too much happened since to tell it here: ask about a later moment, or of a part.",
 };
 
+const isRefusedFor = (error: unknown, code: PointCode): boolean =>
+  error instanceof RefusedRead && error.rejection.rejected === code;
+
 /** Whether a read was refused since not all of that moment is known. */
-export const isNotCovered = (error: unknown): error is RefusedRead =>
-  error instanceof RefusedRead && error.rejection.rejected === "point_not_covered";
+export const isNotCovered = (error: unknown): boolean => isRefusedFor(error, "point_not_covered");
+
+/** A part of a page of a moment; null: the moment is known, and this of it cannot be told. */
+export async function partThen<Part>(part: Promise<Part>): Promise<Part | null> {
+  try {
+    return await part;
+  } catch (error) {
+    if (isNotCovered(error) || isRefusedFor(error, "too_much_to_fold")) return null;
+    throw error;
+  }
+}

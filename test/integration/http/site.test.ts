@@ -439,6 +439,51 @@ describe("a page of an earlier moment", () => {
     expect(pricesIn((await open(book)).html)).not.toContain(price);
   });
 
+  it("shows the figures and the floors of traits that the API tells of it, and not today's", async () => {
+    const path = `/v1/collections/punks`;
+    const Then = z.object({
+      stats: z.object({
+        floor: z.object({ priceWei: z.string() }),
+        listed: z.number(),
+        supplyExact: z.string(),
+        volumeWei: z.object({ all: z.string() }),
+      }),
+    });
+    const Traits = z.object({
+      traitTypes: z.array(
+        z.object({
+          type: z.string(),
+          values: z.array(z.object({ value: z.string(), floorWei: z.string().nullable() })),
+        }),
+      ),
+    });
+    const told = async (query: string) => {
+      const { stats } = Then.parse((await ask(`${path}?chainId=${chainId}${query}`)).data);
+      return { floor: stats.floor.priceWei, sold: stats.volumeWei.all, supply: stats.supplyExact };
+    };
+    const shown = async (query: string) => {
+      const { html } = await open(`${book}${query}`);
+      const figure = (label: string) =>
+        new RegExp(`<dt>${label}</dt><dd>(?:<a[^>]*>)?<data[^>]* value="(\\d+)"`).exec(html)?.[1];
+      const volumes = /<th scope="row">Volume<\/th>(.*?)<\/tr>/.exec(html)?.[1] ?? "";
+      const sold = [...volumes.matchAll(/value="(\d+)"/g)].at(-1)?.[1];
+      return { floor: figure("Floor"), sold, supply: figure("Supply") };
+    };
+    const [then, now] = [await told(`&at=${at}`), await told("")];
+    expect(then).not.toEqual(now);
+    expect(await shown(`&at=${at}`)).toEqual(then);
+    expect(await shown("")).toEqual(now);
+    const { traitTypes } = Traits.parse(
+      (await ask(`${path}/traits?chainId=${chainId}&at=${at}`)).data,
+    );
+    const { html } = await open(`/collections/punks?chainId=${chainId}&view=traits&at=${at}`);
+    expect(traitTypes.length).toBeGreaterThan(0);
+    for (const { type, values } of traitTypes.slice(0, 12))
+      expect(tableOf(html, `Values of ${type}`).map(({ cells }) => cells[4])).toEqual(
+        values.slice(0, 20).map(({ floorWei }) => floorWei ?? expect.stringMatching(/^\D*$/)),
+      );
+  });
+
   it("says of which block it is, is not live, sells nothing, and is not for search engines", async () => {
     const pages = Object.entries(sitePagesOf(market)).filter(([name]) => name.endsWith("-past"));
     expect(pages.length).toBeGreaterThan(5);
