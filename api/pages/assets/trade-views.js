@@ -107,8 +107,10 @@ const waits = {
   sync: "updating",
 };
 
-function stateOf({ state, kind, transaction, error, pending, of }, steps) {
+function stateOf({ state, kind, transaction, batch, error, pending, of }, steps) {
   if (state === "failed") return error?.message ?? states.failed;
+  // What a contract account was asked for is done once its owners agree.
+  if (state === "done" && batch?.ownersSince && !batch.hash) return "asked for";
   if (state !== "in_progress") return states[state] ?? "";
   const sent = steps.find(({ id }) => id === of);
   if (pending !== undefined || (kind === "confirm" && sent?.batch?.ownersSince !== undefined))

@@ -84,6 +84,7 @@ export function describeOwners(site: () => Site): void {
       await lookAtPlan(page, "trading-owners-buy", ["enough of its owners have agreed"]);
       await press(page, "Go on in the wallet");
       await waitThroughReload(page, "wait");
+      expect(await sheetOf(page).innerText()).toMatch(/for 1 APE asked for/);
       await wallet.othersAgree();
       await untilHead(page, /: done$/);
       expect(wallet.asked).toEqual({ signatures: 0, transactions: 1 });
