@@ -26,7 +26,7 @@ const processes = {
 const laws = [
   "e2e/{console,developers,order-book,pipeline,site,trading}",
   "integration/feed/{activity,feed-law}",
-  "integration/http/{any-request,drawn-requests}",
+  "integration/http/{any-request,drawn-requests,prism}",
   "integration/market-data/{coin-prices,collection-stats,collections,metadata-projection,odd-contracts,ownership-law,tokens,traits}",
   "integration/nft-data/{nft-data-activity,nft-data-document,nft-data-reads}",
   "integration/orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings,order-events-law}",
