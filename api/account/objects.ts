@@ -1,11 +1,11 @@
 import { z } from "zod";
+import type { ListingViewContext } from "#api/v1/orders/sides.ts";
 import type { WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import { ActivityItem, presentActivity } from "../v1/activity.ts";
 import { Collection, presentCollection } from "../v1/collections/collections.ts";
 import { presentToken, Token } from "../v1/collections/token.ts";
 import { TraitTypes } from "../v1/collections/traits.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
-import type { ListingViewContext } from "../v1/orders/book-order.ts";
 import { WalletOffer } from "../v1/orders/wallet-offers.ts";
 import { HeldToken, presentHeld } from "../v1/wallet-tokens.ts";
 import type { NftDataView } from "./context.ts";

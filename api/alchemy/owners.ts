@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
+import { listingViewOf } from "#api/v1/orders/sides.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readNewestBlock } from "#projections/sales/read-sales-of-blocks.ts";
@@ -18,7 +19,6 @@ import {
 } from "#projections/tokens/read-wallet-tokens.ts";
 import { cursorInteger, cursorPageOf, cutPage } from "../http/page.ts";
 import { holderKey, holdersScope, keyOfHolder } from "../v1/collections/holders.ts";
-import { listingViewOf } from "../v1/orders/book-order.ts";
 import { wallet } from "../v1/parameters.ts";
 import { heldKey, keyOfHeld, presentHeld, walletScope } from "../v1/wallet-tokens.ts";
 import { askContract } from "./contracts.ts";

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import { z } from "zod";
+import { listingViewOf } from "#api/v1/orders/sides.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { readBid } from "#projections/orders/read-bids.ts";
 import { readListing } from "#projections/orders/read-listings.ts";
 import { listingId, orderId } from "../orders/order-id.ts";
 import { bestBids, listBids, presentBid } from "../v1/orders/bids.ts";
-import { listingViewOf } from "../v1/orders/book-order.ts";
 import { listListings, presentListing } from "../v1/orders/listings.ts";
 import { presentOrders } from "./present-order.ts";
 import { askBook, type OpenSeaContext, openSeaRefusals, openSeaRoute } from "./route.ts";

@@ -28,7 +28,7 @@ import {
 } from "#projections/domain/seaport/fill.ts";
 import { type BidRow, readBestBids, readBid } from "#projections/orders/read-bids.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
-import { readTokenSets } from "#projections/orders/read-token-sets.ts";
+import { readTokenSets } from "#projections/orders/token-sets.ts";
 import { treeOf } from "./criteria.ts";
 import { type Market, recordReadings } from "./market.ts";
 import { rejectUnknownOrder } from "./order-elsewhere.ts";

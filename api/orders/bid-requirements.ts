@@ -1,11 +1,11 @@
 import { type Address, maxUint256 } from "viem";
+import { readBlocked, rejectBlocked } from "#api/orders/intake/makers.ts";
 import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import type { Criteria, MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import { validateBidState, validateExposure } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
-import { readBlocked, rejectBlocked } from "./blocked-makers.ts";
 import { type Coverage, type CriteriaRequest, readCoverage } from "./criteria.ts";
 import {
   type MakerFunds,

@@ -12,7 +12,7 @@ import {
 } from "#projections/domain/seaport/criteria.ts";
 import { type ConsiderationItem, itemType } from "#projections/domain/seaport/order-components.ts";
 import type { Database } from "#projections/log/database.ts";
-import { readTokenSets } from "#projections/orders/read-token-sets.ts";
+import { readTokenSets } from "#projections/orders/token-sets.ts";
 import { countExisting } from "#projections/tokens/count-existing.ts";
 import { readTokensOfTraits } from "#projections/traits/read-criteria-traits.ts";
 

@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { readBlocked, rejectBlocked } from "#api/orders/intake/makers.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import {
   chainUnavailable,
@@ -17,7 +18,6 @@ import {
   type NativeListing,
   readCheaperNativeListings,
 } from "#projections/orders/read-listings.ts";
-import { readBlocked, rejectBlocked } from "./blocked-makers.ts";
 import {
   type CrossListingDraft,
   draftCrossListing,

@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
+import { openAdmission } from "#api/orders/intake/admit-orders.ts";
+import { deleteIdleBudgets } from "#api/orders/intake/makers.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { createQueryBatcher } from "#jobs/chain/query-chain.ts";
@@ -10,9 +12,7 @@ import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { orderBounds } from "#projections/domain/orders/order-terms.ts";
 import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
-import { deleteIdleBudgets } from "./intake/stored-quotas.ts";
-import { openAdmission } from "./intake/submit.ts";
+import { readOrderBookPosition } from "#projections/orders/orders.ts";
 import { countOutcomes, type Market } from "./market.ts";
 
 type MarketConfig = {

@@ -8,7 +8,7 @@ import type {
   TradeTerms,
 } from "#projections/domain/orders/order-terms.ts";
 import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
-import { validateFees } from "#projections/domain/orders/validate-fees.ts";
+import { validateFees } from "#projections/domain/orders/validate-terms.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import {

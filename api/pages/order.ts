@@ -1,7 +1,7 @@
 import type { z } from "zod";
+import type { presentBookOrder } from "#api/v1/orders/sides.ts";
 import { chainNames } from "#chains/index.ts";
 import { type Bid, bid } from "../v1/orders/bids.ts";
-import type { presentBookOrder } from "../v1/orders/book-order.ts";
 import { listing } from "../v1/orders/listings.ts";
 import { acceptSteps, buySteps, cancelSteps } from "./fill-steps.ts";
 import { type Html, html } from "./kit/html.ts";

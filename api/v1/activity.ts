@@ -1,5 +1,6 @@
 import { type Hex, zeroAddress } from "viem";
 import { z } from "zod";
+import type { OrderViewContext } from "#api/v1/orders/sides.ts";
 import type { ChainId } from "#chains/index.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
 import {
@@ -27,7 +28,6 @@ import {
 import { orderId } from "../orders/order-id.ts";
 import { contractsOfQuery } from "./collection-reference.ts";
 import { type Context, route } from "./context.ts";
-import type { OrderViewContext } from "./orders/book-order.ts";
 import {
   activityTypeList,
   chainId,

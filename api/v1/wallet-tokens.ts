@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
+import { type ListingViewContext, listingViewOf } from "#api/v1/orders/sides.ts";
 import type { ChainId } from "#chains/index.ts";
 import { readCollectionNames } from "#projections/collections/find-collection.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
@@ -37,7 +38,6 @@ import {
 } from "./collections/token.ts";
 import { route } from "./context.ts";
 import type { MediaLinks } from "./media-links.ts";
-import { type ListingViewContext, listingViewOf } from "./orders/book-order.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "./parameters.ts";
 import {
   at,

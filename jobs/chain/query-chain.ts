@@ -22,19 +22,17 @@ import {
   type ReadBasis,
 } from "./contract-calls.ts";
 import {
+  channelCodec,
   codeCodec,
+  counterCodec,
   messageCodec,
+  orderStatusCodec,
   receiptCodec,
   recipientsCodec,
   royaltyCodec,
+  signatureCodec,
   standardCodec,
 } from "./contract-queries.ts";
-import {
-  channelCodec,
-  counterCodec,
-  orderStatusCodec,
-  signatureCodec,
-} from "./exchange-queries.ts";
 import {
   CostlyTogether,
   type ExecutionOptions,

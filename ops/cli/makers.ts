@@ -5,7 +5,7 @@ import {
   blockMaker,
   readAllBlocked,
   unblockMaker,
-} from "#api/orders/blocked-makers.ts";
+} from "#api/orders/intake/makers.ts";
 import { parseAddress } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
 import { type JsonFlag, print, tableLines } from "./output.ts";

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { collectionJoins } from "#projections/orders/orders.ts";
 import type { Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { bytea } from "../log/sql-values.ts";
-import { collectionJoins } from "../orders/read-orders.ts";
 import {
   type ActivityFilter,
   contractRows,

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
+import { collectionJoins } from "#projections/orders/orders.ts";
 import { saleUsdE8 } from "../engine/usd.ts";
 import { blockIdRange } from "../log/blocks.ts";
 import type { Database, Session } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
-import { collectionJoins } from "../orders/read-orders.ts";
 import {
   type SaleRow,
   saleColumns,

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
+import { hasEnded } from "#projections/orders/orders.ts";
 import type { Candle } from "../domain/candles.ts";
 import type { Database } from "../log/database.ts";
 import { byteaArray } from "../log/sql-values.ts";
 import { schemaOf } from "../log/versions.ts";
-import { hasEnded } from "../orders/read-orders.ts";
 import type { ContractFloors, FloorSnapshot } from "./floors.ts";
 
 /** The last effective snapshot; null before the first, undefined before the projection's tables exist. */

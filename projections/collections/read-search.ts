@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { chainIds } from "#chains/index.ts";
+import { endedSince } from "#projections/orders/orders.ts";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
 import type { OrderStatus } from "../domain/orders/order-status.ts";
 import { tokensAt } from "../engine/token-ids.ts";
 import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { bytea } from "../log/sql-values.ts";
-import { endedSince } from "../orders/read-orders.ts";
 import { beginsWith, searchWords } from "./words.ts";
 
 /** A collection that a search finds. */

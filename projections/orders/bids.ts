@@ -7,11 +7,11 @@ import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
-import { noteChanged, openChangedOrders } from "./changed-orders.ts";
 import { compactedWith, isCompacted, isUnfilledEnd, lateFillKinds, lateFills } from "./clock.ts";
 import { affectedBids, affectedItemBids, recomputeTable } from "./find-affected-orders.ts";
 import { makerFunds } from "./maker-funds.ts";
 import { orderEvents } from "./order-events.ts";
+import { noteChanged, openChangedOrders, reasonCase, statusCase, storeCounts } from "./orders.ts";
 import {
   blockTime,
   contractSigned,
@@ -21,7 +21,6 @@ import {
   isEffective,
   type RecomputeSet,
 } from "./select-facts.ts";
-import { reasonCase, statusCase, storeCounts } from "./status.ts";
 import { insertTokenSets, storeTokenSets, tokenSetTables } from "./token-sets.ts";
 
 /** The bids to recompute: their signed terms, and their stored state (`old_…`). */

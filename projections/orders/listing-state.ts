@@ -3,6 +3,7 @@ import { listingReasons } from "../domain/orders/order-status.ts";
 import { clockAt } from "../engine/fact-window.ts";
 import { ownedNow } from "../engine/token-ids.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
+import { reasonCase, statusCase } from "./orders.ts";
 import {
   blockTime,
   conduit,
@@ -13,7 +14,6 @@ import {
   type RecomputeSet,
   unitsMovedSince,
 } from "./select-facts.ts";
-import { reasonCase, statusCase } from "./status.ts";
 
 /** Only our own listings are superseded by a cheaper one; partners have rules of their own. */
 const isSuperseded = sql`rank > 1 and own_status = 'active' and marketplace = 'native'`;

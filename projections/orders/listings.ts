@@ -5,7 +5,6 @@ import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
-import { changedTokensOf, noteChanged, openChangedOrders } from "./changed-orders.ts";
 import { isCompacted, isUnfilledEnd } from "./clock.ts";
 import { listingStates } from "./listing-state.ts";
 import {
@@ -15,8 +14,8 @@ import {
   termColumnNames,
   termColumns,
 } from "./listing-terms.ts";
+import { changedTokensOf, noteChanged, openChangedOrders, storeCounts } from "./orders.ts";
 import type { RecomputeSet } from "./select-facts.ts";
-import { storeCounts } from "./status.ts";
 
 /** Listings of all marketplaces with their state, and their number by status. */
 function listingTables(schema: string): string[] {

@@ -13,7 +13,7 @@ import {
   orderTable,
   storedStatuses,
   timely,
-} from "./read-orders.ts";
+} from "./orders.ts";
 
 export type OrderSort =
   | "price_asc"

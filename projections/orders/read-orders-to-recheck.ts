@@ -9,8 +9,8 @@ import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import type { ReadingBasis } from "../log/readings.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
+import { isOpen } from "./orders.ts";
 import { counters, exchangeContracts } from "./select-facts.ts";
-import { isOpen } from "./status.ts";
 
 const readings = kindList(
   "order_status_read",

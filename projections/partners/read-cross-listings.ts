@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
+import { unixSeconds } from "#projections/orders/orders.ts";
 import type { PartnerName } from "../domain/partners.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import type { Serialized } from "../log/append.ts";
@@ -8,7 +9,6 @@ import type { Database } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { byteaArray } from "../log/sql-values.ts";
 import { schemaOf } from "../log/versions.ts";
-import { unixSeconds } from "../orders/read-orders.ts";
 import { componentsOf } from "../orders/read-signed-orders.ts";
 import type { CrossListingKey } from "./cross-listings.ts";
 

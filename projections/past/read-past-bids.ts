@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import { collectionJoins, type OrderParts, ofStatus, timely } from "#projections/orders/orders.ts";
+import { pastBidsOnToken } from "#projections/orders/token-sets.ts";
 import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
@@ -7,8 +9,6 @@ import { bidStateCtes, bidTableColumns, exchangeOfChain, submittedIn } from "../
 import { isCompacted } from "../orders/clock.ts";
 import { type BidFilter, type BidRow, bidColumns, readBidPage } from "../orders/read-bids.ts";
 import type { OrderSlice, OrderSort, PastOrders } from "../orders/read-order-page.ts";
-import { collectionJoins, type OrderParts, ofStatus, timely } from "../orders/read-orders.ts";
-import { pastBidsOnToken } from "../orders/read-token-sets.ts";
 import { type BookSubject, foldedAt, type Moment, ofSubject, receivedFacts } from "./moment.ts";
 import { foldedOwners, ownedCtes } from "./owned-tokens.ts";
 

@@ -1,4 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
+import {
+  collectionJoins,
+  isOpenStatus,
+  type OrderParts,
+  ofStatus,
+  timely,
+} from "#projections/orders/orders.ts";
 import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
@@ -14,13 +21,6 @@ import {
   readListingPage,
 } from "../orders/read-listings.ts";
 import type { OrderSlice, OrderSort, PastOrders } from "../orders/read-order-page.ts";
-import {
-  collectionJoins,
-  isOpenStatus,
-  type OrderParts,
-  ofStatus,
-  timely,
-} from "../orders/read-orders.ts";
 import { exchangeContracts } from "../orders/select-facts.ts";
 import { type BookSubject, foldedAt, type Moment, ofSubject, receivedFacts } from "./moment.ts";
 import { foldedOwners, ownedCtes } from "./owned-tokens.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
+import { collectionColumns, noCollectionColumns } from "#projections/orders/orders.ts";
 import { saleUsdE8 } from "../engine/usd.ts";
 import type { Database } from "../log/database.ts";
 import { bytea, storedRow } from "../log/sql-values.ts";
-import { collectionColumns, noCollectionColumns } from "../orders/read-orders.ts";
 import { newestFirst } from "./read-sale-filter.ts";
 
 /** The sale with an id; of two live blocks with its transaction the higher one. */

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
+import { collectionJoins, hasEnded, ofStatus } from "#projections/orders/orders.ts";
 import type { Database } from "../log/database.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
 import { type ListingRow, listingColumns } from "../orders/read-listings.ts";
-import { collectionJoins, hasEnded, ofStatus } from "../orders/read-orders.ts";
 import { hasTraits, type TraitKeys } from "../traits/read-tokens-with-traits.ts";
 
 /** A listing that can be bought, and whether only all of its units can. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { unixSeconds } from "#projections/orders/orders.ts";
 import { tokensAt } from "../engine/token-ids.ts";
 import { nativeCoins, priceAt, saleUsdE8 } from "../engine/usd.ts";
 import type { Session } from "../log/database.ts";
@@ -6,7 +7,6 @@ import { anyValue } from "../log/sql-values.ts";
 import { documentStart } from "../metadata/read-media.ts";
 import { type BidRow, bestBidsOnContract, bestBidsOnToken } from "../orders/read-bids.ts";
 import type { ListingRow } from "../orders/read-listings.ts";
-import { unixSeconds } from "../orders/read-orders.ts";
 import type { SaleRow } from "../sales/read-sale.ts";
 import { holdersOf, type TokenRow } from "./read-token.ts";
 import type { StandardToken } from "./read-token-filter.ts";

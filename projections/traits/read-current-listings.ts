@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
+import { unixSeconds } from "#projections/orders/orders.ts";
 import { tokensAt } from "../engine/token-ids.ts";
 import { anyValue } from "../log/sql-values.ts";
-import { unixSeconds } from "../orders/read-orders.ts";
 
 /**
  * CTEs that bring the listed tokens of `traits`, derived as of the last tick, up to a time: `expired_token`, tokens of

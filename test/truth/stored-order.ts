@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { Database } from "#projections/log/database.ts";
-import { readTokenSets } from "#projections/orders/read-token-sets.ts";
+import { readTokenSets } from "#projections/orders/token-sets.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 
 /** An order that the API accepted, as its components endpoint shows it. */

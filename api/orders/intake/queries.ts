@@ -14,9 +14,9 @@ import {
 } from "#projections/orders/read-listings.ts";
 import type { TokenSet } from "#projections/tokens/read-token.ts";
 import { type RoyaltyCase, readRoyaltyCases, royaltyQueries } from "../royalty.ts";
+import { readStoredQuotas, type StoredQuotas } from "./makers.ts";
 import type { PendingOrder } from "./parse.ts";
 import type { BatchTotals } from "./quotas.ts";
-import { readStoredQuotas, type StoredQuotas } from "./stored-quotas.ts";
 
 /** What an order is validated against. */
 export type ValidationContext = {

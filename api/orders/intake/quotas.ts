@@ -19,8 +19,8 @@ import {
 import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import type { OwnListing } from "#projections/domain/orders/validate-state.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
-import { nameOfTokenSet } from "#projections/orders/read-token-sets.ts";
-import { budgetKey, type Charge, networkKey, type StoredQuotas } from "./stored-quotas.ts";
+import { nameOfTokenSet } from "#projections/orders/token-sets.ts";
+import { budgetKey, type Charge, networkKey, type StoredQuotas } from "./makers.ts";
 
 /** Whatever the history: what one maker or contract may cost. */
 const maxOpenOrders = { maker: 10_000, contract: 1_000_000 };

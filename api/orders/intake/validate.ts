@@ -9,7 +9,6 @@ import {
 } from "#jobs/orders/evaluate-order.ts";
 import { type IntakeCode, rpcUnavailable } from "#projections/domain/intake-codes.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
-import { validateFees } from "#projections/domain/orders/validate-fees.ts";
 import {
   type ExchangeStatus,
   isCollectionKnown,
@@ -21,17 +20,16 @@ import {
   validatePriceRaise,
   validateRecipients,
 } from "#projections/domain/orders/validate-state.ts";
-import { validateTimes } from "#projections/domain/orders/validate-times.ts";
+import { validateFees, validateTimes } from "#projections/domain/orders/validate-terms.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import { validateCounter } from "#projections/domain/seaport/signature.ts";
 import type { Database } from "#projections/log/database.ts";
-import { unixSeconds } from "#projections/orders/read-orders.ts";
-import { nameOfTokenSet } from "#projections/orders/read-token-sets.ts";
-import { rowsOfTokenSet } from "#projections/orders/token-sets.ts";
-import { rejectBlocked } from "../blocked-makers.ts";
+import { unixSeconds } from "#projections/orders/orders.ts";
+import { nameOfTokenSet, rowsOfTokenSet } from "#projections/orders/token-sets.ts";
 import type { IntakeRejection } from "../market.ts";
 import { readStoredRoyalties, royaltyFrom } from "../royalty.ts";
+import { rejectBlocked } from "./makers.ts";
 import type { PendingOrder } from "./parse.ts";
 import { ownCheaperListings, type StoredContext, type ValidationContext } from "./queries.ts";
 import { type QuotaContext, validateQuotas } from "./quotas.ts";

@@ -1,6 +1,7 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { listingId, orderId } from "#api/orders/order-id.ts";
+import { isBuyableHere, type ListingViewContext } from "#api/v1/orders/sides.ts";
 import type { ChainId } from "#chains/index.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
 import type {
@@ -10,7 +11,6 @@ import type {
 } from "#projections/collections/read-collection-row.ts";
 import type { Period } from "#projections/collections/read-figures.ts";
 import type { MediaView } from "../media-links.ts";
-import { isBuyableHere, type ListingViewContext } from "../orders/book-order.ts";
 import { address, displayAmount, exactUnits, presentCurrency, uint256Text } from "../wire.ts";
 
 /** A value per period; the list contains only the requested period. */

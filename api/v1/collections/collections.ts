@@ -14,6 +14,7 @@ import {
   rowFields,
 } from "#api/http/page.ts";
 import { versionCache } from "#api/http/reads/cache.ts";
+import { listingViewOf } from "#api/v1/orders/sides.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import type {
@@ -48,7 +49,6 @@ import {
   presentMedia,
 } from "../media-links.ts";
 import { atOfOrders, MomentMeta, momentMeta, momentOfQuery, momentView } from "../moment.ts";
-import { listingViewOf } from "../orders/book-order.ts";
 import { chainId, chainRefusals, collectionKey, excludeWash, flag, text } from "../parameters.ts";
 import { foldPast, pointParts, pointRefusals } from "../point.ts";
 import { collectionUrls, presentCollectionUrls } from "../urls.ts";

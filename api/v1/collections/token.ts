@@ -1,6 +1,7 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
+import { type ListingViewContext, listingViewOf } from "#api/v1/orders/sides.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
@@ -29,7 +30,6 @@ import { route } from "../context.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "../media-links.ts";
 import { atOfOrders, MomentMeta, momentMeta, momentOfQuery, momentView } from "../moment.ts";
 import { presentTokenBid, TokenBid } from "../orders/bids.ts";
-import { type ListingViewContext, listingViewOf } from "../orders/book-order.ts";
 import { presentTokenListing, TokenListing } from "../orders/listings.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
 import { foldPast, pointRefusals } from "../point.ts";

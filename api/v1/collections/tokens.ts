@@ -14,6 +14,7 @@ import {
 } from "#api/http/page.ts";
 import { commaList } from "#api/http/query.ts";
 import { rowCache, type Viewing, viewCached } from "#api/http/reads/cache.ts";
+import { listingViewOf } from "#api/v1/orders/sides.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
@@ -37,7 +38,6 @@ import {
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
-import { listingViewOf } from "../orders/book-order.ts";
 import {
   chainId,
   chainRefusals,

@@ -25,15 +25,16 @@ import {
   presentTokenUrls,
 } from "../urls.ts";
 import { chainIdValue, collectionRef, uint256Text } from "../wire.ts";
-import {
-  bookOrderFields,
-  type OrderViewContext,
-  presentBookOrder,
-  presentPrice,
-} from "./book-order.ts";
 import { BidCriteria, presentCriteria } from "./criteria.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
-import { bids, orderNotFound } from "./sides.ts";
+import {
+  bids,
+  bookOrderFields,
+  type OrderViewContext,
+  orderNotFound,
+  presentBookOrder,
+  presentPrice,
+} from "./sides.ts";
 
 const bidKind = z.enum(bidKinds);
 

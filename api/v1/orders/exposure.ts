@@ -30,8 +30,8 @@ import { route } from "../context.ts";
 import { chainId, chainRefusals, wallet } from "../parameters.ts";
 import { address, uint256Text } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
-import { type ListingViewContext, listingViewOf } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
+import { type ListingViewContext, listingViewOf } from "./sides.ts";
 import { hexBytes } from "./signed-order.ts";
 
 const returns = z.enum(["token", "token_approval", "balance", "allowance"]);

@@ -17,6 +17,7 @@ import { rowCache, type Viewing, viewCached } from "#api/http/reads/cache.ts";
 import type { ChainId } from "#chains/index.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/orders.ts";
 import {
   type HashedOrder,
   type OrderCursor,
@@ -26,7 +27,6 @@ import {
   type OrderSort,
   orderCursor,
 } from "#projections/orders/read-order-page.ts";
-import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/read-orders.ts";
 import type { Moment } from "#projections/past/moment.ts";
 import {
   hasTraits,
@@ -45,7 +45,7 @@ import {
   wallet,
 } from "../parameters.ts";
 import { foldPast, pointMeta, pointParts, pointRefusals } from "../point.ts";
-import { type ListingViewContext, listingViewOf, orderPartsOf } from "./book-order.ts";
+import { type ListingViewContext, listingViewOf, orderPartsOf } from "./sides.ts";
 
 /** What the routes of both lists have in common. */
 export const orderListShape = {

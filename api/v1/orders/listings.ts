@@ -24,17 +24,18 @@ import {
 } from "../parameters.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { exactUnits, uint256Text } from "../wire.ts";
+import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
 import {
+  asks,
   bookOrderFields,
   isBuyableHere,
   type ListingViewContext,
   listingViewOf,
+  orderNotFound,
   presentBookOrder,
   presentPrice,
   timeOf,
-} from "./book-order.ts";
-import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
-import { asks, orderNotFound } from "./sides.ts";
+} from "./sides.ts";
 
 /** Units of one token that their owner offers for a price. */
 export const Listing = z

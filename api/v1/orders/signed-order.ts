@@ -13,15 +13,14 @@ import type {
   SignedOrder,
 } from "#projections/domain/seaport/order-components.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { OrderRow } from "#projections/orders/read-orders.ts";
+import type { OrderRow } from "#projections/orders/orders.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { readCrossListings } from "#projections/partners/read-cross-listings.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, optionalChainId } from "../parameters.ts";
 import { address, chainIdValue, hash, uint256Text } from "../wire.ts";
-import { orderStatusField } from "./book-order.ts";
 import { considerationItem, offerItem } from "./order-terms.ts";
-import { asks, bids, idIn, idParams, orderNotFound, type Side } from "./sides.ts";
+import { asks, bids, idIn, idParams, orderNotFound, orderStatusField, type Side } from "./sides.ts";
 
 export const hexBytes = z.string().regex(/^0x([0-9a-f]{2})*$/);
 

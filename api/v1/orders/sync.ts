@@ -5,14 +5,23 @@ import { orderHashOf } from "#api/orders/order-id.ts";
 import { syncOrder } from "#api/orders/sync-order.ts";
 import { bidReasons, listingReasons } from "#projections/domain/orders/order-status.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type OrderRow, readOrderBookPosition } from "#projections/orders/read-orders.ts";
+import { type OrderRow, readOrderBookPosition } from "#projections/orders/orders.ts";
 import { route } from "../context.ts";
 import { bodyChainId } from "../parameters.ts";
 import { hash, time } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
-import { type ListingViewContext, listingViewOf, orderStatusField } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
-import { asks, bids, idIn, idParams, orderNotFound, type Side } from "./sides.ts";
+import {
+  asks,
+  bids,
+  idIn,
+  idParams,
+  type ListingViewContext,
+  listingViewOf,
+  orderNotFound,
+  orderStatusField,
+  type Side,
+} from "./sides.ts";
 
 const checked = {
   orderHash: hash,

@@ -26,7 +26,7 @@ import { chainId, chainRefusals, collectionKey, wallet } from "../parameters.ts"
 import { HeldToken, presentHeld, walletFilterOf, walletScope } from "../wallet-tokens.ts";
 import { currency, exactUnits, uint256Text } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
-import { type ListingViewContext, listingViewOf } from "./book-order.ts";
+import { type ListingViewContext, listingViewOf } from "./sides.ts";
 
 /** A token that a wallet holds, and the bid of another that nets it most. */
 export const WalletOffer = z

@@ -5,8 +5,7 @@ import { draftBidComponents, draftListingComponents } from "../seaport/draft-com
 import type { OrderComponents } from "../seaport/order-components.ts";
 import { type MarketTerms, orderBounds, type TradeTerms } from "./order-terms.ts";
 import { parseBid, parseListing } from "./parse-order.ts";
-import { validateFees } from "./validate-fees.ts";
-import { validateTimes } from "./validate-times.ts";
+import { validateFees, validateTimes } from "./validate-terms.ts";
 
 export const maker = "0x00000000000000000000000000000000000a11ce";
 export const stranger = "0x0000000000000000000000000000000000005724";

@@ -12,8 +12,7 @@ import {
 import type { OrderComponents } from "../seaport/order-components.ts";
 import { contract, currency, maker, now, orders, terms, withChanges } from "./orders.fixture.ts";
 import { parseBid, parseListing } from "./parse-order.ts";
-import { validateFees } from "./validate-fees.ts";
-import { validateTimes } from "./validate-times.ts";
+import { validateFees, validateTimes } from "./validate-terms.ts";
 
 const maxUint256 = 2n ** 256n - 1n;
 const uint256 = fc.oneof(

@@ -18,7 +18,7 @@ import {
   terms,
 } from "./orders.fixture.ts";
 import { parseBid, parseListing } from "./parse-order.ts";
-import { validateFees } from "./validate-fees.ts";
+import { validateFees } from "./validate-terms.ts";
 
 /** 100 bps of the price are 1,000 wei. */
 const unitPriceWei = 100_000n;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { orderBounds } from "./order-terms.ts";
-import { validateTimes } from "./validate-times.ts";
+import { validateTimes } from "./validate-terms.ts";
 
 const now = 1_700_000_000n;
 const day = 86_400n;

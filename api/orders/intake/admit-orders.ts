@@ -1,4 +1,8 @@
-import type { Hex } from "viem";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import type { Address, Hex } from "viem";
+import type { AdmissionOutcome, Admit, IntakeRejection } from "#api/orders/market.ts";
+import { findChangedRoyalties } from "#api/orders/royalty.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import type { ChainClient } from "#jobs/chain/client.ts";
@@ -11,9 +15,10 @@ import {
 } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { findOwnerless } from "#jobs/orders/evaluate-order.ts";
+import { retryingEach, shareWhileBusy } from "#jobs/runner/share-while-busy.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
-import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
+import type { MarketTerms, TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
@@ -24,13 +29,85 @@ import { orderSubmitted, readAcceptedOrders } from "#projections/orders/read-sig
 import { tokenSetSubmitted } from "#projections/orders/token-sets.ts";
 import { requestRoyaltyReread } from "#projections/partners/royalty-sync.ts";
 import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
-import type { AdmissionOutcome, IntakeRejection } from "../market.ts";
-import { findChangedRoyalties } from "../royalty.ts";
-import type { PendingOrder } from "./parse.ts";
+import { type Charge, chargeBudgets } from "./makers.ts";
+import { type ParsedSubmission, type PendingOrder, parseSubmission } from "./parse.ts";
 import { admissionQueries, readStoredContext, type StoredContext } from "./queries.ts";
 import { chargesOf, createBatchTotals } from "./quotas.ts";
-import { type Charge, chargeBudgets } from "./stored-quotas.ts";
 import { quotaContextOf, rejectUnsigned, validateOrder, validateWithoutChain } from "./validate.ts";
+
+/** Of callers with costly contracts; the one that was idle for longest is forgotten. */
+const maxQueues = 10_000;
+
+/** Most orders per batch, unless a single request contains more. */
+const maxOrdersPerBatch = 200;
+
+export function openAdmission(
+  admissionContext: AdmissionContext,
+  terms: (chainId: ChainId) => MarketTerms,
+): Admit {
+  const queues = new LRUCache<string, ReturnType<typeof openQueue>>({ max: maxQueues });
+  const queueOf = (chainId: ChainId, pendingOrders: readonly PendingOrder[]) => {
+    const { health } = admissionContext.chain(chainId);
+    const isCheap = pendingOrders.every((pending) => payersOf(pending).every(health.isCheap));
+    const name = isCheap ? `${chainId}` : `${chainId} ${pendingOrders[0]?.network}`;
+    const queue = queues.get(name) ?? openQueue(admissionContext, chainId);
+    queues.set(name, queue);
+    return queue;
+  };
+  return async ({ orders, ...submission }) => {
+    const { db } = admissionContext;
+    const context = { ...submission, terms: terms(submission.chainId), db };
+    const parsed: ParsedSubmission[] = [];
+    for (const raw of orders) {
+      // Signature recovery takes milliseconds: yield to the event loop between two.
+      if (parsed.length > 0) await yieldToEventLoop();
+      parsed.push(await parseSubmission(raw, context));
+    }
+    const pendingOrders = parsed.flatMap(({ result }) => (isRejection(result) ? [] : [result]));
+    const outcomes =
+      pendingOrders.length === 0
+        ? []
+        : await queueOf(submission.chainId, pendingOrders)(pendingOrders);
+    const outcomeOf = new Map(pendingOrders.map((pending, index) => [pending, outcomes[index]]));
+    return parsed.map(({ subject, result }) => {
+      const outcome = isRejection(result) ? result : outcomeOf.get(result);
+      if (outcome === undefined) throw new Error("admission returned no result for an order");
+      return { subject, outcome };
+    });
+  };
+}
+
+/** The contracts whose code decides what the checks of an order cost. */
+function payersOf({ order: { contract, maker }, signatureCheck }: PendingOrder): Address[] {
+  return signatureCheck.signedBy === "maker" ? [contract] : [contract, maker];
+}
+
+/**
+ * Callers of one chain whose contracts answered cheaply before share batches; each other caller, whose calls may be slow,
+ * has its own.
+ */
+function openQueue(context: AdmissionContext, chainId: ChainId) {
+  type Outcomes = readonly AdmissionOutcome[];
+  const admit = async (callers: readonly (readonly PendingOrder[])[]): Promise<Outcomes[]> => {
+    const pendingOrders = callers.flat();
+    const now = pendingOrders[0]?.now ?? new Date(0);
+    const isSingleCaller = callers.length === 1;
+    const outcomes = await admitBatch(context, { chainId, pendingOrders, isSingleCaller, now });
+    let start = 0;
+    return callers.map(({ length }) => {
+      start += length;
+      return outcomes.slice(start - length, start);
+    });
+  };
+  return shareWhileBusy<readonly PendingOrder[], Outcomes>(retryingEach(admit), {
+    weigh: ({ length }) => length,
+    mostWeight: maxOrdersPerBatch,
+    returnMs,
+  });
+}
+
+/** Callers often submit again right after a response: the next batch waits for them for a share of the last one's duration. */
+const returnMs = (durationMs: number): number => Math.min(40, durationMs / 2);
 
 /** What the admission of orders needs. */
 export type AdmissionContext = {
