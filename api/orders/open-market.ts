@@ -12,7 +12,7 @@ import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { orderBounds } from "#projections/domain/orders/order-terms.ts";
 import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import { readOrderBookPosition } from "#projections/orders/orders.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { countOutcomes, type Market } from "./market.ts";
 
 type MarketConfig = {

@@ -5,7 +5,7 @@ import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { unixSeconds } from "#projections/orders/orders.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import {
   crossListingSubmitted,

@@ -9,7 +9,7 @@ import type { PartnerName } from "#projections/domain/partners.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { verifySignature } from "#projections/domain/seaport/signature.ts";
-import { unixSeconds } from "#projections/orders/orders.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import type { SubmittedCrossListing } from "#projections/partners/cross-listings.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 import { recoverSigner } from "./intake/parse.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
-import { readOrderBookPosition } from "#projections/orders/orders.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import {
   type ContractSignedOrder,
   type ListingToRecheck,

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { partnerNames } from "#projections/domain/partners.ts";
 import type { Window } from "#projections/engine/projection.ts";
 import type { Database } from "#projections/log/database.ts";
-import { readOrderBookPosition } from "#projections/orders/orders.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import {
   areBasesEffective,
   type OrderByAge,

@@ -1,5 +1,8 @@
 import type { Command } from "commander";
-import { bindViews } from "#projections/analytics/bind-views.ts";
+import { configuredProjections } from "#ops/reports/inspected-config.ts";
+import { megabytes } from "#ops/reports/present-fact.ts";
+import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "#ops/reports/stale-schemas.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { rebuild, rollBack, withDependents } from "#projections/engine/rebuild.ts";
@@ -10,11 +13,18 @@ import {
   startRebuild,
 } from "#projections/engine/shadow-schema.ts";
 import type { Database } from "#projections/log/database.ts";
+import { readPartitions } from "#projections/log/schema.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { configuredProjections } from "../reports/inspected-config.ts";
 import { chooseProjections } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
-import { type JsonFlag, openProgress, type Progress, print, reportBuild } from "./output.ts";
+import {
+  type JsonFlag,
+  openProgress,
+  type Progress,
+  print,
+  reportBuild,
+  tableLines,
+} from "./output.ts";
 
 /** `op rebuild [projection…]` */
 export function addRebuild(program: Command): void {
@@ -152,4 +162,77 @@ async function rollBackOne(db: Database, projection: Projection): Promise<Outcom
     back: { projection: name, version, position: Number(position) },
     line: `${name}: back to version ${version} at position ${position}; ${advice}`,
   };
+}
+
+/** `op prune` */
+export function addPrune(program: Command): void {
+  program
+    .command("prune")
+    .description("list unused schemas, and drop them with --yes")
+    .option("--yes", "drop them")
+    .action(async ({ yes, json }: { yes?: boolean; json?: boolean }) => {
+      await withDatabase("prune", async ({ db, config }) => {
+        const found = await findStaleSchemas(db, config, configuredProjections(config));
+        const stale = yes ? await dropAll(db, found) : found.map((one) => present(one, unasked));
+        print(json, { stale }, linesOf(stale, yes === true));
+        if (yes && stale.some(({ isDropped }) => !isDropped)) process.exitCode = 1;
+      });
+    });
+}
+
+const unasked = "--yes not given";
+
+async function dropAll(db: Database, found: readonly StaleSchema[]): Promise<Pruned[]> {
+  // Analysts' views may still be on the tables of a release that has ended.
+  await db.transaction().execute(bindViewsIfStale);
+  const pruned: Pruned[] = [];
+  for (const one of found) pruned.push(present(one, await dropStaleSchema(db, one)));
+  return pruned;
+}
+
+type Pruned = {
+  schema: string;
+  bytes: number;
+  why: string;
+  isDropped: boolean;
+  left: string | null;
+};
+
+function present({ schema, bytes, why }: StaleSchema, left: string | null): Pruned {
+  return { schema, bytes: Number(bytes), why, isDropped: left === null, left };
+}
+
+function linesOf(stale: readonly Pruned[], isConfirmed: boolean): string[] {
+  if (stale.length === 0) return ["nothing to drop"];
+  const rows = stale.map(({ schema, bytes, why, left }) => [
+    schema,
+    megabytes(bytes),
+    why,
+    left === null ? "dropped" : `kept: ${left}`,
+  ]);
+  return [...tableLines(rows), ...(isConfirmed ? [] : ["op prune --yes drops them"])];
+}
+
+/** `op log partitions` */
+export function addLog(program: Command): void {
+  program
+    .command("log")
+    .description("the log's partitions")
+    .command("partitions")
+    .description("the partitions of the log: positions, facts and size of each")
+    .action(list);
+}
+
+async function list({ json }: JsonFlag): Promise<void> {
+  await withDatabase("log partitions", async ({ db }) => {
+    const partitions = await readPartitions(db);
+    const rows = partitions.map(({ table, first, last, facts, bytes }) => [
+      table,
+      `${first}`,
+      `${last}`,
+      facts === null ? "" : `${facts}`,
+      megabytes(Number(bytes)),
+    ]);
+    print(json, { partitions }, tableLines([["table", "from", "to", "facts", "size"], ...rows]));
+  });
 }

@@ -7,7 +7,7 @@ import { resolvePoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type About, type PlacedFact, readFactsBehind } from "#projections/log/facts.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { findOrders } from "#projections/orders/orders.ts";
+import { findOrders } from "#projections/orders/read-orders.ts";
 import { findSales } from "#projections/sales/read-sale.ts";
 import { readPastTokens } from "#projections/tokens/read-past-token.ts";
 import { readToken } from "#projections/tokens/read-token.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { collectionJoins } from "#projections/orders/orders.ts";
+import { collectionJoins } from "#projections/orders/read-orders.ts";
 import type { Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { bytea } from "../log/sql-values.ts";

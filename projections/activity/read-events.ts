@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { collectionJoins } from "#projections/orders/orders.ts";
+import { collectionJoins } from "#projections/orders/read-orders.ts";
 import { saleUsdE8 } from "../engine/usd.ts";
 import { blockIdRange } from "../log/blocks.ts";
 import type { Database, Session } from "../log/database.ts";

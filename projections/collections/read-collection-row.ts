@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { hasEnded, unixSeconds } from "#projections/orders/orders.ts";
+import { hasEnded, unixSeconds } from "#projections/orders/read-orders.ts";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
 import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import { applicableRoyalty, type Royalty } from "../domain/royalty.ts";

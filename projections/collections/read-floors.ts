@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import { hasEnded } from "#projections/orders/orders.ts";
+import { hasEnded } from "#projections/orders/read-orders.ts";
 import type { Candle } from "../domain/candles.ts";
 import type { Database } from "../log/database.ts";
 import { byteaArray } from "../log/sql-values.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { chainIds } from "#chains/index.ts";
-import { endedSince } from "#projections/orders/orders.ts";
+import { endedSince } from "#projections/orders/read-orders.ts";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
 import type { OrderStatus } from "../domain/orders/order-status.ts";
 import { tokensAt } from "../engine/token-ids.ts";

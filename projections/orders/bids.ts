@@ -11,7 +11,13 @@ import { compactedWith, isCompacted, isUnfilledEnd, lateFillKinds, lateFills } f
 import { affectedBids, affectedItemBids, recomputeTable } from "./find-affected-orders.ts";
 import { makerFunds } from "./maker-funds.ts";
 import { orderEvents } from "./order-events.ts";
-import { noteChanged, openChangedOrders, reasonCase, statusCase, storeCounts } from "./orders.ts";
+import {
+  noteChanged,
+  openChangedOrders,
+  reasonCase,
+  statusCase,
+  storeCounts,
+} from "./read-orders.ts";
 import {
   blockTime,
   contractSigned,

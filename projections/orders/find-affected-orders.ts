@@ -5,7 +5,7 @@ import { openScratchTable } from "../engine/scratch.ts";
 import { rangedAreas } from "../engine/token-ids.ts";
 import type { Session } from "../log/database.ts";
 import { type FactKind, kindList } from "../log/fact-kinds.ts";
-import { isOpen } from "./orders.ts";
+import { isOpen } from "./read-orders.ts";
 import { conduit, exchange } from "./select-facts.ts";
 
 /** Facts of `kinds` have `keys`; they may change the stored orders `o` that meet `condition` with such a key `c`. */

@@ -3,7 +3,7 @@ import { listingReasons } from "../domain/orders/order-status.ts";
 import { clockAt } from "../engine/fact-window.ts";
 import { ownedNow } from "../engine/token-ids.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { reasonCase, statusCase } from "./orders.ts";
+import { reasonCase, statusCase } from "./read-orders.ts";
 import {
   blockTime,
   conduit,

@@ -14,7 +14,7 @@ import {
   termColumnNames,
   termColumns,
 } from "./listing-terms.ts";
-import { changedTokensOf, noteChanged, openChangedOrders, storeCounts } from "./orders.ts";
+import { changedTokensOf, noteChanged, openChangedOrders, storeCounts } from "./read-orders.ts";
 import type { RecomputeSet } from "./select-facts.ts";
 
 /** Listings of all marketplaces with their state, and their number by status. */

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Output, Window } from "../engine/projection.ts";
 import type { Session } from "../log/database.ts";
 import { projectingRole, releaseId, schemaOf } from "../log/versions.ts";
-import { changedOrder } from "./orders.ts";
+import { changedOrder } from "./read-orders.ts";
 
 /**
  * Order events: how the book changed, from tick to tick. `engine.book_order` and `engine.book_price` are the book as it was

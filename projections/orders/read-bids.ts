@@ -6,15 +6,6 @@ import { chunksOfTraits } from "../engine/trait-keys.ts";
 import type { Database } from "../log/database.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
 import {
-  allOrderParts,
-  collectionJoins,
-  hasEnded,
-  type OrderParts,
-  type OrderRow,
-  orderColumns,
-  readOrdersByHash,
-} from "./orders.ts";
-import {
   type OrderFilter,
   type OrderQuery,
   type OrderSlice,
@@ -23,6 +14,15 @@ import {
   readHashedOrderPage,
   readOrderPage,
 } from "./read-order-page.ts";
+import {
+  allOrderParts,
+  collectionJoins,
+  hasEnded,
+  type OrderParts,
+  type OrderRow,
+  orderColumns,
+  readOrdersByHash,
+} from "./read-orders.ts";
 import { bidsOnToken, holdsToken, pastBidsOnToken } from "./token-sets.ts";
 
 /** A bid and its state at a given time. */

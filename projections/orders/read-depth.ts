@@ -3,8 +3,8 @@ import type { ListingMarketplace } from "../domain/marketplaces.ts";
 import type { BidKind } from "../domain/orders/order-terms.ts";
 import { assertFoldable } from "../engine/fold-budget.ts";
 import type { Database } from "../log/database.ts";
-import { ofStatus, orderTable, timely } from "./orders.ts";
 import type { PastOrders } from "./read-order-page.ts";
+import { ofStatus, orderTable, timely } from "./read-orders.ts";
 
 /** What stands at one price: of listings by marketplace, of bids by kind. Units can be filled now. */
 export type DepthPart<Part extends string> = {

@@ -4,7 +4,6 @@ import type { BidReason, ListingReason } from "../domain/orders/order-status.ts"
 import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { bytea } from "../log/sql-values.ts";
-import type { OrderRow } from "./orders.ts";
 import { type BidRow, bidColumns } from "./read-bids.ts";
 import { type ListingRow, listingColumns } from "./read-listings.ts";
 import {
@@ -15,6 +14,7 @@ import {
   orderCursor,
   readOrderPage,
 } from "./read-order-page.ts";
+import type { OrderRow } from "./read-orders.ts";
 import { conduit, exchange } from "./select-facts.ts";
 
 type ExposedMaker = { readonly chainId: number; readonly maker: Hex };

@@ -4,16 +4,6 @@ import { type ListingMarketplace, listingMarketplaces } from "../domain/marketpl
 import type { ListingReason } from "../domain/orders/order-status.ts";
 import type { Database } from "../log/database.ts";
 import {
-  allOrderParts,
-  endedSince,
-  hasEnded,
-  isOpen,
-  type OrderParts,
-  type OrderRow,
-  orderColumns,
-  readOrdersByHash,
-} from "./orders.ts";
-import {
   type OrderFilter,
   type OrderQuery,
   type OrderSlice,
@@ -22,6 +12,16 @@ import {
   readHashedOrderPage,
   readOrderPage,
 } from "./read-order-page.ts";
+import {
+  allOrderParts,
+  endedSince,
+  hasEnded,
+  isOpen,
+  type OrderParts,
+  type OrderRow,
+  orderColumns,
+  readOrdersByHash,
+} from "./read-orders.ts";
 
 /** A listing and its state at a given time. */
 export type ListingRow = OrderRow & {

@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import type { TradeHistory } from "../domain/orders/order-quotas.ts";
 import type { Database } from "../log/database.ts";
 import { byteaArray } from "../log/sql-values.ts";
-import { hasEnded, isOpen } from "./orders.ts";
+import { hasEnded, isOpen } from "./read-orders.ts";
 
 /** More trades than this do not raise a quota. */
 const maxCounted = 500;

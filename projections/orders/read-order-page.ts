@@ -13,7 +13,7 @@ import {
   orderTable,
   storedStatuses,
   timely,
-} from "./orders.ts";
+} from "./read-orders.ts";
 
 export type OrderSort =
   | "price_asc"

@@ -9,7 +9,7 @@ import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import type { ReadingBasis } from "../log/readings.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
-import { isOpen } from "./orders.ts";
+import { isOpen } from "./read-orders.ts";
 import { counters, exchangeContracts } from "./select-facts.ts";
 
 const readings = kindList(

@@ -4,7 +4,7 @@ import type { Window } from "../engine/projection.ts";
 import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
-import { isOpen } from "./orders.ts";
+import { isOpen } from "./read-orders.ts";
 
 /** An order that a contract signed (ERC-1271), and its sort key. */
 export type ContractSignedOrder = { orderHash: Hex; position: bigint };

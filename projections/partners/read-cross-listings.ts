@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { unixSeconds } from "#projections/orders/orders.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import type { PartnerName } from "../domain/partners.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import type { Serialized } from "../log/append.ts";

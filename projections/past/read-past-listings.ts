@@ -5,7 +5,7 @@ import {
   type OrderParts,
   ofStatus,
   timely,
-} from "#projections/orders/orders.ts";
+} from "#projections/orders/read-orders.ts";
 import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { collectionColumns, noCollectionColumns } from "#projections/orders/orders.ts";
+import { collectionColumns, noCollectionColumns } from "#projections/orders/read-orders.ts";
 import { saleUsdE8 } from "../engine/usd.ts";
 import type { Database } from "../log/database.ts";
 import { bytea, storedRow } from "../log/sql-values.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { collectionJoins, hasEnded, ofStatus } from "#projections/orders/orders.ts";
+import { collectionJoins, hasEnded, ofStatus } from "#projections/orders/read-orders.ts";
 import type { Database } from "../log/database.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
 import { type ListingRow, listingColumns } from "../orders/read-listings.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { hasEnded } from "#projections/orders/orders.ts";
+import { hasEnded } from "#projections/orders/read-orders.ts";
 import type { Database } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
 import { bestBidsOnContract, bestBidsOnToken } from "../orders/read-bids.ts";

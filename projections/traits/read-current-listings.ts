@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { unixSeconds } from "#projections/orders/orders.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import { tokensAt } from "../engine/token-ids.ts";
 import { anyValue } from "../log/sql-values.ts";
 

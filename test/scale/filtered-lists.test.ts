@@ -6,7 +6,7 @@ import { allProjections } from "#projections/all.ts";
 import { firstBlockId } from "#projections/log/blocks.ts";
 import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import type { ListedStatus } from "#projections/orders/orders.ts";
+import type { ListedStatus } from "#projections/orders/read-orders.ts";
 import { type BidFilter, readBidPage } from "#projections/orders/read-bids.ts";
 import { readListingPage } from "#projections/orders/read-listings.ts";
 import { fillDays } from "#projections/sales/counts.ts";

@@ -6,7 +6,7 @@ import type { Projection } from "#projections/engine/projection.ts";
 import { build } from "#projections/engine/rebuild.ts";
 import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { readOrderBookPosition } from "#projections/orders/orders.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { createProjection, project } from "../support/database/given.ts";
 import { openBookFollower, readBook } from "../support/orders/told-book.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";

@@ -132,7 +132,7 @@ type AdmissionBatch = {
  * Admits orders of one chain, which share the expensive steps: reads, chain queries, the transaction and the wait for
  * the projections.
  */
-export async function admitBatch(
+async function admitBatch(
   context: AdmissionContext,
   batch: AdmissionBatch,
 ): Promise<AdmissionOutcome[]> {

@@ -25,7 +25,7 @@ import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import { validateCounter } from "#projections/domain/seaport/signature.ts";
 import type { Database } from "#projections/log/database.ts";
-import { unixSeconds } from "#projections/orders/orders.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import { nameOfTokenSet, rowsOfTokenSet } from "#projections/orders/token-sets.ts";
 import type { IntakeRejection } from "../market.ts";
 import { readStoredRoyalties, royaltyFrom } from "../royalty.ts";

@@ -24,7 +24,7 @@ import { displayPrice } from "#jobs/prices/price.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/orders.ts";
+import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import { type BidRow, readBid } from "#projections/orders/read-bids.ts";
 import { type ListingRow, readListing } from "#projections/orders/read-listings.ts";
 

@@ -13,7 +13,7 @@ import type {
   SignedOrder,
 } from "#projections/domain/seaport/order-components.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { OrderRow } from "#projections/orders/orders.ts";
+import type { OrderRow } from "#projections/orders/read-orders.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { readCrossListings } from "#projections/partners/read-cross-listings.ts";
 import { route } from "../context.ts";

@@ -5,7 +5,7 @@ import { orderHashOf } from "#api/orders/order-id.ts";
 import { syncOrder } from "#api/orders/sync-order.ts";
 import { bidReasons, listingReasons } from "#projections/domain/orders/order-status.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type OrderRow, readOrderBookPosition } from "#projections/orders/orders.ts";
+import { type OrderRow, readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { route } from "../context.ts";
 import { bodyChainId } from "../parameters.ts";
 import { hash, time } from "../wire.ts";

@@ -4,7 +4,7 @@ import { type OrderStatus, orderStatus } from "#projections/domain/orders/order-
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { readClock, readNextBoundary } from "#projections/orders/clock.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { statusCase } from "#projections/orders/orders.ts";
+import { statusCase } from "#projections/orders/read-orders.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { alice, bob, nft } from "#test/support/orders/listings-log.ts";
 import { givenBid, givenListing, receivedAt, ticked } from "#test/support/orders/order-facts.ts";

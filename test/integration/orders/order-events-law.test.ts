@@ -6,7 +6,7 @@ import { tick } from "#projections/engine/tick.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { readOrderBookPosition } from "#projections/orders/orders.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { makeHistory } from "#test/simulation/history.ts";
 import { carryOut } from "#test/simulation/play.ts";

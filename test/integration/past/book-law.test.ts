@@ -4,7 +4,7 @@ import { collectionsProjection } from "#projections/collections/collections.ts";
 import type { Database } from "#projections/log/database.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import type { ListedStatus, OrderParts, OrderRow } from "#projections/orders/orders.ts";
+import type { ListedStatus, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import { readBidPage } from "#projections/orders/read-bids.ts";
 import { readBidDepth, readListingDepth } from "#projections/orders/read-depth.ts";
 import { readListingPage } from "#projections/orders/read-listings.ts";

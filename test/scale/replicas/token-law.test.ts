@@ -14,7 +14,7 @@ import { roleDatabase } from "#ops/processes/roles/role.ts";
 import { allProjections } from "#projections/all.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { openDatabase } from "#projections/log/database.ts";
-import { readOrderBookPosition } from "#projections/orders/orders.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { addressOf, createProjections, project } from "#test/support/database/given.ts";
 import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
