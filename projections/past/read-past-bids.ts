@@ -1,5 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
-import { collectionJoins, type OrderParts, ofStatus, timely } from "#projections/orders/read-orders.ts";
+import {
+  collectionJoins,
+  type OrderParts,
+  ofStatus,
+  timely,
+} from "#projections/orders/read-orders.ts";
 import { pastBidsOnToken } from "#projections/orders/token-sets.ts";
 import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { retractedCte } from "../engine/point.ts";

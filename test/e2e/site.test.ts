@@ -12,7 +12,13 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
-import { cutParts, keyboardFaults, movingParts, phoneFaults } from "../support/http/page-checks.ts";
+import {
+  auditFaults,
+  cutParts,
+  keyboardFaults,
+  movingParts,
+  phoneFaults,
+} from "../support/http/page-checks.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
@@ -73,6 +79,7 @@ describe("the market's pages in a browser", () => {
       expect.soft(response?.status(), name).toBe(200);
       expect.soft(await findBarriers(page), `${name}, light`).toEqual([]);
       expect.soft(await movingParts(page), name).toEqual([]);
+      expect.soft(await auditFaults(page), name).toEqual([]);
       await keepPicture(page, `site-${name}-wide`);
       await checkWidths(page, name);
       if (!lookedAt().some(([other]) => other === name)) continue;

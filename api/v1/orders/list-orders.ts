@@ -17,7 +17,6 @@ import { rowCache, type Viewing, viewCached } from "#api/http/reads/cache.ts";
 import type { ChainId } from "#chains/index.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
-import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/read-orders.ts";
 import {
   type HashedOrder,
   type OrderCursor,
@@ -27,6 +26,7 @@ import {
   type OrderSort,
   orderCursor,
 } from "#projections/orders/read-order-page.ts";
+import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/read-orders.ts";
 import type { Moment } from "#projections/past/moment.ts";
 import {
   hasTraits,

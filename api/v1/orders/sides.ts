@@ -24,9 +24,9 @@ import { displayPrice } from "#jobs/prices/price.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import { type BidRow, readBid } from "#projections/orders/read-bids.ts";
 import { type ListingRow, readListing } from "#projections/orders/read-listings.ts";
+import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 
 /** What differs between listings and bids in the endpoints that both have. */
 export type Side<Row extends OrderRow = OrderRow> = {

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { readOrderEvents } from "#projections/orders/read-order-events.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import {

@@ -4,11 +4,11 @@ import { collectionsProjection } from "#projections/collections/collections.ts";
 import type { Database } from "#projections/log/database.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import type { ListedStatus, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import { readBidPage } from "#projections/orders/read-bids.ts";
 import { readBidDepth, readListingDepth } from "#projections/orders/read-depth.ts";
 import { readListingPage } from "#projections/orders/read-listings.ts";
 import type { OrderFilter } from "#projections/orders/read-order-page.ts";
+import type { ListedStatus, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import type { Moment } from "#projections/past/moment.ts";
 import {
   type RelistedToken,

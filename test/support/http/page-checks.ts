@@ -90,6 +90,36 @@ const findMoving = `[...document.querySelectorAll("body *")].filter((one) => {
 }).map((one) => one.outerHTML.slice(0, 160))`;
 
 /**
+ * What audits of Lighthouse find that need no profile: what blocks the first paint, elements and bytes, pictures without a size,
+ * what a page says of itself.
+ */
+export async function auditFaults(page: Page): Promise<string[]> {
+  return Texts.parse(await page.evaluate(findAuditFaults));
+}
+
+/** As its audits of the size of a document and of what is transferred, beside pictures, warn. */
+const most = { elements: 1_400, bytes: 300_000, sheets: 1 };
+
+const findAuditFaults = `[
+  ...[...document.querySelectorAll("head script[src]")]
+    .filter(({ async, defer, type }) => !async && !defer && type !== "module")
+    .map(({ src }) => "blocks the first paint: " + src),
+  ...[...document.querySelectorAll("link[rel=stylesheet]")]
+    .slice(${most.sheets}).map(({ href }) => "blocks the first paint: " + href),
+  ...[...document.querySelectorAll("img")]
+    .filter((one) => !(one.hasAttribute("width") && one.hasAttribute("height")) && getComputedStyle(one).aspectRatio === "auto")
+    .map((one) => "has no size: " + one.outerHTML.slice(0, 160)),
+  ...["description", "viewport"].filter((name) => !document.querySelector("meta[name=" + name + "]")?.content)
+    .map((name) => "has no " + name),
+  ...[document.querySelectorAll("*").length].filter((count) => count > ${most.elements})
+    .map((count) => "has " + count + " elements"),
+  ...[performance.getEntriesByType("navigation"), performance.getEntriesByType("resource")].flat()
+    .filter(({ initiatorType }) => ["navigation", "script", "link", "css", "other"].includes(initiatorType))
+    .reduce(([sum], { encodedBodySize }) => [sum + encodedBodySize], [0])
+    .filter((bytes) => bytes > ${most.bytes}).map((bytes) => "takes " + bytes + " bytes"),
+]`;
+
+/**
  * Goes through a page by the Tab key. Returns the controls that it does not reach, those that are reached without being
  * seen, and those that do not show that they have the focus.
  */
