@@ -110,19 +110,26 @@ const Answer = z.object({
   response: z.object({ clientDataJSON: Part }).and(z.record(z.string(), z.unknown())),
 });
 
-/** An answer of a browser, whose challenge is used up by this. Null: it has none that is open for this. */
+/**
+ * An answer of a browser, whose challenge is used up by this, and what it has to be of. Null: it has no challenge that is open
+ * for this.
+ */
 async function takeAnswer(
-  { db, clock }: AccountContext,
+  { db, clock, baseUrl }: AccountContext,
   asked: Pick<PasskeySubject, "subject">,
   kind: "create" | "get",
   text: string,
-): Promise<{ readonly answer: z.output<typeof Answer>; readonly challenge: string } | null> {
+) {
   const answer = Answer.safeParse(parsed(text)).data;
   if (answer === undefined) return null;
-  const challenge = challengeOf(answer);
-  if (challenge === undefined) return null;
-  const isOpen = await takeNonce(db, nonceOf(asked, kind, challenge), clock);
-  return isOpen ? { answer, challenge } : null;
+  const expectedChallenge = challengeOf(answer);
+  if (expectedChallenge === undefined) return null;
+  const isOpen = await takeNonce(db, nonceOf(asked, kind, expectedChallenge), clock);
+  const expectedRPID = passkeyDomain(baseUrl);
+  if (!isOpen || expectedRPID === null) return null;
+  const expectedOrigin = new URL(baseUrl).origin;
+  const expected = { expectedChallenge, expectedOrigin, expectedRPID };
+  return { answer, expected: { ...expected, requireUserVerification: false } };
 }
 
 function parsed(text: string): unknown {
@@ -167,11 +174,10 @@ async function isRightAnswer(
   asked: PasskeySubject,
   text: string,
 ): Promise<boolean> {
-  const { db, clock, baseUrl } = context;
+  const { db, clock } = context;
   const taken = await takeAnswer(context, asked, "get", text);
-  const expectedRPID = passkeyDomain(baseUrl);
-  if (taken === null || expectedRPID === null) return false;
-  const { answer, challenge } = taken;
+  if (taken === null) return false;
+  const { answer, expected } = taken;
   const { rows } = await sql<StoredCredential>`
     select id, public_key as "publicKey", counter::text from access.passkey
     where account_id = ${asked.accountId} and credential_id = ${answer.id}`.execute(db);
@@ -181,13 +187,12 @@ async function isRightAnswer(
   // It throws at whatever is wrong; nothing in it is of the database or the network.
   const verified = await verifyAuthenticationResponse({
     response: answer as unknown as AuthenticationResponseJSON,
-    ...{ expectedChallenge: challenge, expectedOrigin: new URL(baseUrl).origin, expectedRPID },
+    ...expected,
     credential: {
       id: answer.id,
       publicKey: Uint8Array.from(Buffer.from(stored.publicKey.slice(2), "hex")),
       counter: Number(stored.counter),
     },
-    requireUserVerification: false,
   }).catch(() => null);
   if (verified?.verified !== true) return false;
   const { newCounter } = verified.authenticationInfo;
@@ -255,19 +260,16 @@ export const parsePasskeyName = (text: string): string | Rejection<"bad_name"> =
 
 /** The credential of an answer to an offer; null: it is none for this session. */
 async function readNewCredential(context: AccountContext, session: AccountSession, text: string) {
-  const { baseUrl } = context;
   const subject = sessionSubject(session);
   const taken = await takeAnswer(context, { subject }, "create", text);
-  const expectedRPID = passkeyDomain(baseUrl);
-  if (taken === null || expectedRPID === null) return null;
-  const { answer, challenge } = taken;
+  if (taken === null) return null;
+  const { answer, expected } = taken;
   if (!(await isUnattested(answer))) return null;
   const { verifyRegistrationResponse } = await loadLibrary();
   const verified = await verifyRegistrationResponse({
     response: answer as unknown as RegistrationResponseJSON,
-    ...{ expectedChallenge: challenge, expectedOrigin: new URL(baseUrl).origin, expectedRPID },
+    ...expected,
     supportedAlgorithmIDs,
-    requireUserVerification: false,
   }).catch(() => null);
   return verified?.verified === true ? verified.registrationInfo.credential : null;
 }

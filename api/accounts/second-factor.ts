@@ -22,18 +22,19 @@ export type SecondFactor = {
 
 /** Whether signing in to an account needs more than its first proof: a code, or a passkey. */
 export const hasSecondFactor = (accountId: number | RawBuilder<unknown>): RawBuilder<boolean> =>
-  sql<boolean>`(exists (select from access.second_factor f
-                       where f.account_id = ${accountId} and f.confirmed_at is not null)
-               or exists (select from access.passkey k where k.account_id = ${accountId}))`;
+  sql<boolean>`(${hasProgram(accountId)} or ${hasPasskeys(accountId)})`;
+
+const hasProgram = (accountId: number | RawBuilder<unknown>) =>
+  sql`exists (select from access.second_factor f where f.account_id = ${accountId} and f.confirmed_at is not null)`;
+const hasPasskeys = (accountId: number | RawBuilder<unknown>) =>
+  sql`exists (select from access.passkey k where k.account_id = ${accountId})`;
 
 export const isOn = ({ hasProgram, hasPasskeys }: SecondFactor): boolean =>
   hasProgram || hasPasskeys;
 
 export async function readSecondFactor(db: Database, accountId: number): Promise<SecondFactor> {
   const { rows } = await sql<SecondFactor>`
-    select exists (select from access.second_factor
-                   where account_id = ${accountId} and confirmed_at is not null) as "hasProgram",
-           exists (select from access.passkey where account_id = ${accountId}) as "hasPasskeys",
+    select ${hasProgram(accountId)} as "hasProgram", ${hasPasskeys(accountId)} as "hasPasskeys",
            (select count(*)::int from access.recovery_code where account_id = ${accountId}) as "codesLeft"`.execute(
     db,
   );
