@@ -155,8 +155,7 @@ async function carryOut(sheet, wallet, trade) {
 const goesOnWith = (way) => way === "again" || way === "switch";
 
 /** What was signed or sent is gone on with; what was not leaves nothing behind. */
-const isForgotten = (way, plan) =>
-  way === null ? !hasBegun(plan) : way !== "again" && way !== "switch";
+const isForgotten = (way, plan) => (way === null ? !hasBegun(plan) : !goesOnWith(way));
 
 const hasBegun = ({ steps }) =>
   steps.some(
