@@ -14,8 +14,15 @@ export const answeringFlags: readonly string[] = [
   "--max-semi-space-size=64",
 ];
 
-/** Flags of Node for a process that nobody waits for: half the memory, for some more of its processor time. */
-export const unhurriedFlags: readonly string[] = ["--optimize-for-size"];
+/** The same for one that nobody waits for: half the memory, for some more of its processor time. */
+const unhurriedFlags: readonly string[] = ["--optimize-for-size"];
+
+/** Flags of Node for the process of a role, by its name. */
+export const roleFlags: { readonly [role: string]: readonly string[] } = {
+  api: answeringFlags,
+  jobs: unhurriedFlags,
+  console: unhurriedFlags,
+};
 
 /** Arguments of Node that run a program. */
 export const launch = (program: Program, ...args: readonly string[]): string[] => [

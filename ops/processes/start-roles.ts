@@ -6,7 +6,7 @@ import {
   operationArguments,
   type ShownTask,
 } from "../console/operations.ts";
-import { answeringFlags, launch, unhurriedFlags } from "../programs.ts";
+import { launch, roleFlags } from "../programs.ts";
 import {
   keepRunning,
   lowerPriority,
@@ -83,25 +83,20 @@ function startRole(
   const start = async () => {
     const child = startChild({
       name,
-      script: [...(flags[role] ?? []), ...launch("service", "--only", role, "--name", name)],
+      script: [...(roleFlags[role] ?? []), ...launch("service", "--only", role, "--name", name)],
       environment,
       orphanGuard,
       sink,
       onMessage: (message) => onMessage(message, child),
     });
     onStart(child.pid);
-    // A start is the others'.
-    if (flags[role] === unhurriedFlags && child.pid !== undefined) lowerPriority(child.pid);
+    // Nobody waits for them: a start is the others'.
+    if ((role === "jobs" || role === "console") && child.pid !== undefined)
+      lowerPriority(child.pid);
     return child;
   };
   return keepRunning({ name, start, logger, onConfigurationError });
 }
-
-const flags: { readonly [Role in RoleName]?: readonly string[] } = {
-  api: answeringFlags,
-  jobs: unhurriedFlags,
-  console: unhurriedFlags,
-};
 
 const isReadyMessage = (message: unknown): boolean =>
   typeof message === "object" && message !== null && "ready" in message && message.ready === true;

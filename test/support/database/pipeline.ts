@@ -13,7 +13,7 @@ import {
 } from "#ops/processes/child.ts";
 import { type RoleConfig, type RunningRole, roleDatabase } from "#ops/processes/roles/role.ts";
 import { loadRole, type RoleName } from "#ops/processes/run-role.ts";
-import { answeringFlags, launch } from "#ops/programs.ts";
+import { launch, roleFlags } from "#ops/programs.ts";
 
 export type PipelineChain = { chainId: number; rpcUrl: string; wsUrl?: string };
 
@@ -129,7 +129,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
     start: async () => {
       const life = startChild({
         name: role,
-        script: [...(role === "api" ? answeringFlags : []), ...launch("service", "--only", role)],
+        script: [...(roleFlags[role] ?? []), ...launch("service", "--only", role)],
         environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
         orphanGuard,
         sink,
