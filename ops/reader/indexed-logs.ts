@@ -93,6 +93,7 @@ function coverageOf(indexed: readonly LogsFilter[]): (filter: LogsFilter) => boo
 
 const eventOf = (contract: string, selector: Hex) => `${contract} ${selector}`.toLowerCase();
 
+/** A log that two filters select may come from two nodes, in whose own words it need not be the same. */
 function onePerPlace(logs: readonly RpcLog[]): RpcLog[] {
   return [...new Map(logs.map((log) => [`${log.blockHash} ${log.logIndex}`, log])).values()];
 }
