@@ -15,7 +15,7 @@ const timeouts = {
 /** Files that wait for databases, chains and processes: two cores carry three at a time. */
 const processes = {
   ...shared,
-  globalSetup: ["test/support/database/postgres.setup.ts"],
+  globalSetup: ["test/support/database/postgres.setup.ts", "test/support/http/prism.setup.ts"],
   provide: { isThorough: false },
   pool: "forks" as const,
   maxWorkers: 3,

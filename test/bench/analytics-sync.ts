@@ -5,7 +5,8 @@ import { openClickhouseSink } from "#jobs/analytics/clickhouse-sink.ts";
 import { sync } from "#jobs/analytics/sync.ts";
 import { tick } from "#projections/engine/tick.ts";
 import type { Database } from "#projections/log/database.ts";
-import { installClickhouse, startClickhouse } from "../support/database/clickhouse.ts";
+import { startClickhouse } from "../support/database/clickhouse.ts";
+import { installPackages } from "../support/processes/package-folder.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { deriveTargets, projections, timed, withDatabase } from "./server.ts";
@@ -17,7 +18,7 @@ const SYNCS = 3;
 /** The first copy of a log and its rows to ClickHouse, and later syncs. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-analytics-"));
-  installClickhouse();
+  installPackages("clickhouse");
   const clickhouse = await startClickhouse(join(folder, "clickhouse"));
   try {
     return await withDatabase((db, url) =>

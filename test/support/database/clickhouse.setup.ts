@@ -1,6 +1,6 @@
-import { installClickhouse } from "./clickhouse.ts";
+import { installPackages } from "#test/support/processes/package-folder.ts";
 
-/** Files side by side find the engine whole. */
+/** Files side by side find the engine, 543 MB, whole. */
 export function setup(): void {
-  installClickhouse();
+  installPackages("clickhouse");
 }

@@ -1,10 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { findFreePort } from "#ops/free-port.ts";
-
-const folder = resolve(import.meta.dirname, "../../clickhouse");
+import { packageFolder } from "#test/support/processes/package-folder.ts";
 
 /** A server of ClickHouse with its data in a directory, which may be killed and started again. */
 export type Clickhouse = {
@@ -13,27 +11,11 @@ export type Clickhouse = {
   start(): Promise<void>;
 };
 
-/** npm writes it once every package is in place. */
-const installed = join(folder, "node_modules/.package-lock.json");
-
-/**
- * Installs the engine, 543 MB, as its lock file says, where that was not done. Once before anything starts a server: a
- * process that loads a library of which another still writes the last part ends with SIGBUS. Not by `npm ci`, which wants
- * the entries of other platforms' binaries, too, and npm leaves them out of this lock file.
- */
-export function installClickhouse(): void {
-  if (existsSync(installed)) return;
-  execFileSync("npm", ["install", "--no-save", "--ignore-scripts"], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-}
-
 export async function startClickhouse(directory: string): Promise<Clickhouse> {
   const port = await findFreePort();
   let child: ChildProcess | undefined;
   const start = async () => {
-    const script = join(folder, "server.ts");
+    const script = join(packageFolder("clickhouse"), "server.ts");
     const started = spawn(process.execPath, [script, `${port}`, directory], {
       stdio: ["ignore", "pipe", "inherit"],
     });

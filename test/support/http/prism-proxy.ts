@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { findFreePort } from "#ops/free-port.ts";
 import { until } from "#test/support/database/pipeline.ts";
+import { packageFolder } from "#test/support/processes/package-folder.ts";
 import type { DrawnRequest } from "./plausible-requests.ts";
 
+const program = join(packageFolder("prism"), "node_modules/@stoplight/prism-cli/dist/index.js");
 const Violations = z.array(z.object({ location: z.array(z.string()), message: z.string() }));
 
 type ProxiedAnswer = {
@@ -29,8 +30,6 @@ export async function openPrismProxy(server: string, document: string): Promise<
   const file = join(directory, "openapi.json");
   await writeFile(file, await (await fetch(server + document)).text());
   const port = await findFreePort();
-  const found = createRequire(import.meta.url).resolve("@stoplight/prism-cli/package.json");
-  const program = join(dirname(found), "dist/index.js");
   const child = spawn(process.execPath, [program, "proxy", file, server, "--port", `${port}`], {
     stdio: "ignore",
   });
