@@ -4,6 +4,7 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import type { NamedPoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Moment, momentOf } from "#projections/past/moment.ts";
+import { withinReach } from "#projections/past/read-past-listings.ts";
 import { at, metaAt, type PointRejection, pointMeta, pointOf, pointScope } from "./point.ts";
 
 type MomentQuery = { readonly chainId: ChainId; readonly at?: NamedPoint | undefined };
@@ -29,7 +30,17 @@ export async function momentOfQuery(
   return isKnown(moment) ? moment : partnersUnknown;
 }
 
-export const partnersUnknown: Rejection<"point_not_covered"> = reject(
+/** The moment that a request about more than listings names: those of partners are left out where they are not all known. */
+export async function momentOfFigures(
+  db: Database,
+  query: MomentQuery,
+  now: Date,
+): Promise<Moment | null | PointRejection> {
+  const moment = await momentOfQuery(db, query, () => true);
+  return moment === null || isRejection(moment) ? moment : withinReach(moment, now);
+}
+
+const partnersUnknown: Rejection<"point_not_covered"> = reject(
   "point_not_covered",
   "Of listings of partners those open in the last 30 days are known: GET /v1/listings with marketplace=native tells the others",
 );
@@ -42,4 +53,5 @@ export const momentScope = (moment: Moment | null) =>
 export const MomentMeta = z.object({ at: pointMeta.optional() }).meta({ id: "MomentMeta" });
 
 /** `at` of the answer's meta. */
-export const momentMeta = (moment: Moment | null) => metaAt(moment?.point ?? null, moment?.clock);
+export const momentMeta = (moment: Moment | null) =>
+  metaAt(moment?.point ?? null, moment ?? undefined);

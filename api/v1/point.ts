@@ -5,7 +5,7 @@ import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { mostFolded, TooMuchToFold } from "#projections/engine/fold-budget.ts";
 import { type NamedPoint, type Point, resolvePoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
-
+import type { Moment } from "#projections/past/moment.ts";
 import { chainIdValue, hash, time } from "./wire.ts";
 
 /** Codes of endpoints that take `at`. */
@@ -83,6 +83,10 @@ export const pointMeta = z
     }),
     isFinal: z.boolean().meta({ description: "No reorg can change it." }),
     clock: time.optional().meta({ description: "Of orders." }),
+    partnersFrom: time.optional().meta({
+      description:
+        "Set: partners' listings are known from then on, so of listings it has only those signed here.",
+    }),
   })
   .meta({ id: "PointInTime" });
 
@@ -131,8 +135,17 @@ export const pointScope = (point: Point | null) =>
 export const pointParts = (point: Point | null) =>
   point === null ? {} : { isVolatile: !point.isFinal };
 
-/** `at` of the answer's meta; `clock`: of an answer about orders. */
-export const metaAt = (point: Point | null, clock?: Date) =>
+/** `at` of the answer's meta; `moment`: of an answer about orders. */
+export const metaAt = (point: Point | null, moment?: Moment) =>
   point === null
     ? {}
-    : { at: { ...presentPoint(point), ...(clock && { clock: clock.toISOString() }) } };
+    : {
+        at: {
+          ...presentPoint(point),
+          ...(moment && { clock: moment.clock.toISOString(), ...presentReach(moment) }),
+        },
+      };
+
+/** Of which listings an answer is, where it is not of all. */
+export const presentReach = ({ partnersFrom }: Partial<Moment>) =>
+  partnersFrom === undefined ? {} : { partnersFrom: partnersFrom.toISOString() };

@@ -11,13 +11,12 @@ import {
   type RelistedToken,
   readChangedListings,
 } from "#projections/past/read-changed-listings.ts";
-import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
+import { withinReach } from "#projections/past/read-past-listings.ts";
 import type { Span } from "#projections/tokens/read-moved-tokens.ts";
 import type { WalletTokenCursor } from "#projections/tokens/read-wallet-tokens.ts";
 import { uncountedMeta } from "../http/page.ts";
-import { partnersUnknown } from "./moment.ts";
 import { flag } from "./parameters.ts";
-import { at, type PointRejection, pointMeta, presentPoint } from "./point.ts";
+import { at, type PointRejection, pointMeta, presentPoint, presentReach } from "./point.ts";
 
 const endOf = (text: string) =>
   at.unwrap().meta({ ...at.meta(), description: `${text} Named as ${"`at`"} elsewhere.` });
@@ -27,7 +26,7 @@ export const spanFields = {
   from: endOf("The moment before: the end of a block."),
   to: endOf("The moment after; not before `from`."),
   listings: flag.optional().meta({
-    description: "Also tokens whose active listings differ, in the last 30 days.",
+    description: "Also tokens whose active listings differ.",
     override: documentAs({ type: "boolean", enum: undefined }),
   }),
   format: z.enum(["json", "csv"]).default("json").meta({
@@ -53,7 +52,8 @@ export const answerChanges = <Row extends Readonly<Record<string, unknown>>>(
   ...(query.format === "csv" && csvOfRows(row, data)),
   meta: {
     ...{ chainId: query.chainId, per_page: query.per_page, next_cursor },
-    ...{ from: presentPoint(span.from), to: presentPoint(span.to) },
+    from: { ...presentPoint(span.from), ...presentReach(span.moments?.from ?? {}) },
+    to: presentPoint(span.to),
   },
   isVolatile: !span.to.isFinal,
 });
@@ -125,11 +125,10 @@ export async function spanOf(
   }
   const span = { from: before, to: after };
   if (listings !== true) return { ...span, moments: null };
-  const moments = {
-    from: await momentOf(db, before, from),
-    to: await momentOf(db, after, to),
-  };
-  return isOpenPastKnown(moments.from, now) ? { ...span, moments } : partnersUnknown;
+  const first = await momentOf(db, before, from);
+  const last = await momentOf(db, after, to);
+  const moments = { from: withinReach(first, now), to: withinReach(last, now, first) };
+  return { ...span, moments };
 }
 
 /** A page goes on between the blocks of the one before. */

@@ -9,7 +9,12 @@ import type { RecomputeSet } from "../orders/select-facts.ts";
 import { ownedAt } from "./owned-tokens.ts";
 
 /** A point, and what time it was for orders: what was received by then is known, and starts and ends are compared with it. */
-export type Moment = { readonly point: Point; readonly clock: Date };
+export type Moment = {
+  readonly point: Point;
+  readonly clock: Date;
+  /** Set: of listings only those that were signed here count, as those of partners are known from this time on. */
+  readonly partnersFrom?: Date;
+};
 
 /**
  * The moment of a point: a time that was named; else the time of its block, or, where the log does not have that, of the last

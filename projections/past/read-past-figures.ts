@@ -28,11 +28,12 @@ export async function readPastFigures(
   contractIds: readonly number[],
   moment: Moment,
 ): Promise<PastFigures> {
+  // Bids on contracts of which nobody held a token are for nothing.
   const held = await readPastHolders(db, contractIds, moment.point, oneHolder);
   const [{ floor, listed }, bestBid, salesFigures] = await Promise.all([
     readPastFloor(db, moment, { contractIds, tokenId: null, maker: null }),
     readPastBestBid(db, moment, {
-      contractIds: await heldAt(db, contractIds, moment, held.total),
+      contractIds: held.heldContractIds,
       tokenId: null,
     }),
     readPastSalesFigures(db, contractIds, moment),
@@ -58,20 +59,3 @@ export async function readPastFigures(
 }
 
 const oneHolder = { limit: 1, after: null };
-
-/** The contracts of which somebody held a token: bids on others are for nothing. */
-async function heldAt(
-  db: Database,
-  contractIds: readonly number[],
-  { point }: Moment,
-  total: bigint,
-): Promise<readonly number[]> {
-  if (total === 0n) return [];
-  if (contractIds.length === 1) return contractIds;
-  const found: number[] = [];
-  for (const contractId of contractIds) {
-    const held = await readPastHolders(db, [contractId], point, oneHolder);
-    if (held.total > 0n) found.push(contractId);
-  }
-  return found;
-}

@@ -81,10 +81,19 @@ export function isListingPastKnown(
   return isOpenStatus(status) && isOpenPastKnown(moment, now);
 }
 
-/** Whether all listings that were open can be found. Orders leave by whole hours. */
-export function isOpenPastKnown({ clock }: Moment, now: Date): boolean {
-  return now.getTime() - clock.getTime() < (compactionDelaySeconds - 3_600) * 1_000;
+/** Whether all listings that were open can be found. */
+const isOpenPastKnown = ({ clock }: Moment, now: Date) => clock >= partnersKnownFrom(now);
+
+/** From when on those of partners can be found: orders leave by whole hours. */
+function partnersKnownFrom(now: Date): Date {
+  const hour = 3_600_000;
+  const first = now.getTime() - compactionDelaySeconds * 1_000;
+  return new Date((Math.floor(first / hour) + 2) * hour);
 }
+
+/** The moment as it is answered where listings are not all that is asked for. `first`: the earliest that is compared with it. */
+export const withinReach = (moment: Moment, now: Date, first = moment): Moment =>
+  isOpenPastKnown(first, now) ? moment : { ...moment, partnersFrom: partnersKnownFrom(now) };
 
 type Wanted = BookSubject & Pick<ListingFilter, "marketplace">;
 
@@ -118,8 +127,9 @@ function namedListings(wanted: Wanted, moment: Moment): RawBuilder<unknown> {
     sql`f.kind = ${kindLiteral("order_submitted")} and ${ofSubject(wanted, "from_address")}`,
   );
   const shown = sql`select f.order_hash from listings.listing f where ${ofSubject(wanted, "maker")}`;
+  const isOwn = wanted.marketplace === "native" || moment.partnersFrom !== undefined;
   return sql`
-    select order_hash from (${own}) own ${wanted.marketplace === "native" ? sql`` : sql`union ${shown}`}
+    select order_hash from (${own}) own ${isOwn ? sql`` : sql`union ${shown}`}
     limit ${mostFolded + 1}`;
 }
 

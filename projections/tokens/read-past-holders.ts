@@ -19,12 +19,20 @@ import { type OwnedRun, rangeColumns } from "./range-rows.ts";
 import type { HolderCursor, HolderRow } from "./read-holders.ts";
 
 /** Ids and units that an address held, before they are summed. */
-export type Held = { owner: string; ids: bigint; units: bigint };
+export type Held = { contractId: number; owner: string; ids: bigint; units: bigint };
 
 type Slice = { limit: number; after: HolderCursor | null };
 
-/** Holders of a collection at a point, as `readHolders` has them today, how many they were, and the units of all. */
-export type PastHolders = { rows: HolderRow[]; total: bigint; supply: bigint };
+/**
+ * Holders of a collection at a point, as `readHolders` has them today, how many they were, the units of all, and the contracts of
+ * which somebody held any.
+ */
+export type PastHolders = {
+  rows: HolderRow[];
+  total: bigint;
+  supply: bigint;
+  heldContractIds: number[];
+};
 
 /**
  * What has not moved since is as it is today: the ids that have are taken from today's counts and folded up to the point.
@@ -56,7 +64,8 @@ async function readPage(
     after === null
       ? sql`true`
       : sql`(tokens, owner) < (${after.tokens}::numeric, ${bytea(after.owner)})`;
-  type Counted = { total: bigint; supply: bigint; wanted: number; folded: number };
+  type Supplies = { contractId: number; units: string }[];
+  type Counted = { total: bigint; supplies: Supplies; wanted: number; folded: number };
   const { rows } = await sql<HolderRow & Counted>`
     with ${retractedCte(point)}, wanted as materialized (${movedSince(contractIds, point)}),
     ${pastStateCtes(point)}, ${heldCte(contractIds, given)},
@@ -65,7 +74,7 @@ async function readPage(
     )
     select page.owner, page.tokens, page.tokens + page.more + coalesce(many.units, 0) as units, counted.*
     from (
-      select (select count(*) from held) as total, (${supplyOf(contractIds)}) as supply,
+      select (select count(*) from held) as total, (${suppliesOf(contractIds)}) as supplies,
              (select count(*)::int from wanted) as wanted, ${foldedFacts} as folded
     ) counted
     left join page on true
@@ -77,19 +86,27 @@ async function readPage(
   const [first] = rows;
   assertFoldable(first?.wanted ?? 0, first?.folded ?? 0);
   const held = rows.filter(({ owner }) => owner !== null);
+  const supplies = (first?.supplies ?? []).map(({ contractId, units }) => ({
+    contractId,
+    units: BigInt(units),
+  }));
   return {
     rows: held.map(({ owner, tokens, units }) => ({ owner, tokens, units })),
     total: first?.total ?? 0n,
-    supply: first?.supply ?? 0n,
+    supply: supplies.reduce((sum, { units }) => sum + units, 0n),
+    heldContractIds: supplies.flatMap(({ contractId, units }) => (units > 0n ? [contractId] : [])),
   };
 }
 
-/** SQL: the units of today, and what of them is another at the point. */
-const supplyOf = (contractIds: readonly number[]) => sql`
-  select sum(units) from (
-    select units from ownership.collection where contract_id = any (${contractIds}::int[])
-    union all select units from shift union all select 0
-  ) one`;
+/** SQL: the units of each contract today, and what of them is another at the point. */
+const suppliesOf = (contractIds: readonly number[]) => sql`
+  select jsonb_agg(jsonb_build_object('contractId', contract_id, 'units', units::text))
+  from (
+    select contract_id, sum(units) as units from (
+      select contract_id, units from ownership.collection where contract_id = any (${contractIds}::int[])
+      union all select contract_id, units from shift
+    ) one group by contract_id
+  ) supply`;
 
 /** SQL: ids of contracts without ranges whose last transfer is behind the point. */
 const movedSince = (contractIds: readonly number[], { endId }: Point) => sql`
@@ -103,20 +120,21 @@ function heldCte(contractIds: readonly number[], given: readonly Held[]): RawBui
   const today = (alias: string) =>
     sql`${sql.ref(`${alias}.contract_id`)} = w.contract_id and ${sql.ref(`${alias}.token_id`)} = w.token_id`;
   return sql`
-    shift (owner, ids, units) as materialized (
-      select t.owner, -1, -1 from wanted w join ownership.token t on ${today("t")}
+    shift (contract_id, owner, ids, units) as materialized (
+      select w.contract_id, t.owner, -1, -1 from wanted w join ownership.token t on ${today("t")}
       where t.standard = 721 and not t.is_burned
       union all
-      select b.owner, -1, -b.units from wanted w join ownership.balance b on ${today("b")}
+      select w.contract_id, b.owner, -1, -b.units from wanted w join ownership.balance b on ${today("b")}
       where b.units > 0 and ${kept(sql`b.owner`)}
       union all
-      select owner, 1, 1 from past_single where ${kept(sql`owner`)}
+      select contract_id, owner, 1, 1 from past_single where ${kept(sql`owner`)}
       union all
-      select owner, 1, units from past_unit where ${kept(sql`owner`)}
+      select contract_id, owner, 1, units from past_unit where ${kept(sql`owner`)}
       union all
-      select decode(owner, 'hex'), ids, units
-      from unnest(${given.map(({ owner }) => owner.slice(2))}::text[], ${given.map(({ ids }) => `${ids}`)}::numeric[],
-                  ${given.map(({ units }) => `${units}`)}::numeric[]) given (owner, ids, units)
+      select contract_id, decode(owner, 'hex'), ids, units
+      from unnest(${given.map(({ contractId }) => contractId)}::int[],
+                  ${given.map(({ owner }) => owner.slice(2))}::text[], ${given.map(({ ids }) => `${ids}`)}::numeric[],
+                  ${given.map(({ units }) => `${units}`)}::numeric[]) given (contract_id, owner, ids, units)
       where ${kept(sql`decode(owner, 'hex')`)}
     ), held as materialized (
       select owner, sum(ids) as tokens, sum(units - ids) as more
@@ -124,7 +142,7 @@ function heldCte(contractIds: readonly number[], given: readonly Held[]): RawBui
         select owner, tokens as ids, tokens as units from ownership.holder
         where contract_id = any (${contractIds}::int[])
         union all
-        select * from shift
+        select owner, ids, units from shift
       ) one
       group by owner having sum(ids) > 0
     )`;
@@ -150,7 +168,7 @@ export async function foldPastHolders(
   assertFoldable(ranges.length, states[0]?.folded ?? 0, states[0]?.wanted ?? 0);
   return contractIds.flatMap((contractId) => {
     const isOwn = (one: { contractId: number }) => one.contractId === contractId;
-    return heldOf(latestRuns(ranges.filter(isOwn)), states.filter(isOwn));
+    return heldOf(contractId, latestRuns(ranges.filter(isOwn)), states.filter(isOwn));
   });
 }
 
@@ -173,16 +191,22 @@ const movedAlone = (contractIds: readonly number[]) => {
 };
 
 /** Runs of a contract without the ids that moved alone later, and these. */
-function heldOf(runs: readonly OwnedRun[], states: readonly PastState[]): Held[] {
+function heldOf(
+  contractId: number,
+  runs: readonly OwnedRun[],
+  states: readonly PastState[],
+): Held[] {
   const runOf = runFinder(runs);
   const alone = states.filter(
     (state) => state.standard === 1155 || isLaterThan(state, runOf(state.tokenId)),
   );
   const taken = unionOf(alone.map(({ tokenId }) => ({ first: tokenId, end: tokenId + 1n })));
   return [
-    ...alone.flatMap(({ owner, units }) => (owner === null ? [] : [{ owner, ids: 1n, units }])),
+    ...alone.flatMap(({ owner, units }) =>
+      owner === null ? [] : [{ contractId, owner, ids: 1n, units }],
+    ),
     ...without(runs, taken).map(({ owner, first, end }) => ({
-      ...{ owner, ids: end - first, units: end - first },
+      ...{ contractId, owner, ids: end - first, units: end - first },
     })),
   ];
 }

@@ -1930,6 +1930,11 @@ export interface components {
             hash: string | null;
             /** @description No reorg can change it. */
             isFinal: boolean;
+            /**
+             * Format: date-time
+             * @description Set: partners' listings are known from then on, so of listings it has only those signed here.
+             */
+            partnersFrom?: string;
             /** @description Facts were read up to it: later ones change the answer only by a reorg, or by late events of the block. */
             position: string;
             time: string | null;
@@ -3240,7 +3245,7 @@ export interface operations {
                 format?: "json" | "csv";
                 /** @description The moment before: the end of a block. Named as `at` elsewhere. */
                 from: string;
-                /** @description Also tokens whose active listings differ, in the last 30 days. */
+                /** @description Also tokens whose active listings differ. */
                 listings?: boolean;
                 /** @description Rows per page. */
                 per_page?: number;
@@ -5085,7 +5090,7 @@ export interface operations {
                 format?: "json" | "csv";
                 /** @description The moment before: the end of a block. Named as `at` elsewhere. */
                 from: string;
-                /** @description Also tokens whose active listings differ, in the last 30 days. */
+                /** @description Also tokens whose active listings differ. */
                 listings?: boolean;
                 /** @description Rows per page. */
                 per_page?: number;

@@ -45,7 +45,7 @@ export async function pastCollection(visit: Visit, row: ShownCollection, asked: 
   const unknown = "It did not exist then.";
   const { body, point, status } = await pastView(async () => {
     const [shown, then] = await Promise.all([make(visit, row, at), figuresAt(visit, row, at)]);
-    const above = then === null ? untold : statistics(then, { current: view, isPast: true });
+    const above = then === null ? untold : figuresThen(then, view);
     return { ...shown, body: html`${above}${shown.body}` };
   }, unknown);
   const bar = { parameters: { view }, point, left, hasSteps: view !== "holders" };
@@ -65,15 +65,24 @@ ${body}`,
   };
 }
 
-const untold = html`<p class="about">Its figures of then cannot be told: not all orders of that time are known, or too much happened since.</p>`;
+const untold = html`<p class="about">Its figures of then cannot be told: too much happened since.</p>`;
 
 const figuresAt = ({ chainId, read }: Visit, { slug, address }: ShownCollection, at: string) =>
   partThen(
     read(collection, {
       params: { collection: slug ?? address },
       query: { chainId: String(chainId), at },
-    }).then(({ data }) => data),
+    }),
   );
+
+const ownAlone = html`<p class="about">Listings of other marketplaces are known of the last 30 days only: floors, the book and what was listed are of those signed here.</p>`;
+
+type Figures = Exclude<Awaited<ReturnType<typeof figuresAt>>, null>;
+
+const figuresThen = ({ data, meta }: Figures, view: CollectionView) =>
+  html`${statistics(data, {
+    ...{ current: view, isPast: true },
+  })}${meta?.at?.partnersFrom !== undefined && ownAlone}`;
 
 const perPage = 50;
 

@@ -33,7 +33,6 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { Moment } from "#projections/past/moment.ts";
 import { readPastFigures } from "#projections/past/read-past-figures.ts";
-import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
 import {
   referTo,
@@ -48,7 +47,7 @@ import {
   mediaUrl,
   presentMedia,
 } from "../media-links.ts";
-import { atOfOrders, MomentMeta, momentMeta, momentOfQuery, momentView } from "../moment.ts";
+import { atOfOrders, MomentMeta, momentMeta, momentOfFigures, momentView } from "../moment.ts";
 import { chainId, chainRefusals, collectionKey, excludeWash, flag, text } from "../parameters.ts";
 import { foldPast, pointParts, pointRefusals } from "../point.ts";
 import { collectionUrls, presentCollectionUrls } from "../urls.ts";
@@ -249,7 +248,7 @@ export const collection = route(
   async ({ params, query }, { db, siteUrl, media, market, now }) => {
     const found = await referTo(db, query.chainId, params.collection);
     if (found === null) return rejectUnknownCollection(query.chainId, params.collection);
-    const moment = await momentOfQuery(db, query, (one) => isOpenPastKnown(one, now()));
+    const moment = await momentOfFigures(db, query, now());
     if (isRejection(moment)) return moment;
     const [row, coinPriceE8] = await Promise.all([
       readCollection(db, found.collectionId, now()),

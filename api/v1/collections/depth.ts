@@ -13,7 +13,6 @@ import {
 } from "#projections/orders/read-depth.ts";
 import type { Moment } from "#projections/past/moment.ts";
 import { readPastDepth } from "#projections/past/read-past-depth.ts";
-import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
 import {
   contractsOfReference,
   LinkedCollection,
@@ -22,7 +21,7 @@ import {
   rejectUnknownCollection,
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
-import { atOfOrders, MomentMeta, momentMeta, momentOfQuery } from "../moment.ts";
+import { atOfOrders, MomentMeta, momentMeta, momentOfFigures } from "../moment.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
 import { foldPast, pointParts, pointRefusals } from "../point.ts";
 import { currency, displayAmount, presentCurrency, uint256Text } from "../wire.ts";
@@ -217,7 +216,7 @@ export const depth = route(
     const collection = await referTo(db, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
     const contractIds = contractsOfReference(collection);
-    const moment = await momentOfQuery(db, query, (found) => isOpenPastKnown(found, now()));
+    const moment = await momentOfFigures(db, query, now());
     if (isRejection(moment)) return moment;
     const read = await foldPast(() => readDepthOf(db, contractIds, levels, moment ?? now()));
     if (isRejection(read)) return read;

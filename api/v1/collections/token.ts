@@ -8,7 +8,6 @@ import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { Moment } from "#projections/past/moment.ts";
-import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
 import { readPastTokenDetails } from "#projections/past/read-past-token-details.ts";
 import { isSellable, readToken, type TokenRow } from "#projections/tokens/read-token.ts";
 import {
@@ -28,7 +27,7 @@ import {
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "../media-links.ts";
-import { atOfOrders, MomentMeta, momentMeta, momentOfQuery, momentView } from "../moment.ts";
+import { atOfOrders, MomentMeta, momentMeta, momentOfFigures, momentView } from "../moment.ts";
 import { presentTokenBid, TokenBid } from "../orders/bids.ts";
 import { presentTokenListing, TokenListing } from "../orders/listings.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
@@ -250,7 +249,7 @@ export const token = route(
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(query.chainId, params.collection);
     if (!collection.isCovered) return rejectUncoveredCollection(query.chainId, collection);
-    const moment = await momentOfQuery(db, query, (one) => isOpenPastKnown(one, now()));
+    const moment = await momentOfFigures(db, query, now());
     if (isRejection(moment)) return moment;
     const found = await (moment === null
       ? readTokenNow(db, collection, params.tokenId, now())

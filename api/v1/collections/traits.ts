@@ -9,7 +9,6 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import type { Database } from "#projections/log/database.ts";
 import type { Moment } from "#projections/past/moment.ts";
 import { pastTraits } from "#projections/past/past-traits.ts";
-import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
 import {
   maxValuesOfType,
@@ -26,7 +25,7 @@ import {
   rejectUnknownCollection,
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
-import { atOfOrders, momentMeta, momentOfQuery, momentScope } from "../moment.ts";
+import { atOfOrders, momentMeta, momentOfFigures, momentScope } from "../moment.ts";
 import { chainId, chainRefusals, collectionKey, text } from "../parameters.ts";
 import { foldPast, pointMeta, pointRefusals } from "../point.ts";
 import type { Site } from "../urls.ts";
@@ -231,7 +230,7 @@ export const traits = route(
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(query.chainId, params.collection);
     const contractIds = contractsOfReference(collection);
-    const moment = await momentOfQuery(db, query, (one) => isOpenPastKnown(one, now()));
+    const moment = await momentOfFigures(db, query, now());
     if (isRejection(moment)) return moment;
     const asked = { chainId: query.chainId, contractIds, moment };
     const named = { ...asked, prefix: market.prefix, now: now() };

@@ -231,7 +231,6 @@ describe("orders of a moment that are not told", () => {
   });
 
   it("are those of partners that may have been forgotten", async () => {
-    const lists = ["?", "/traits?", "/tokens/1?", "/diff?from=12&to=15&listings=true&"];
     const order = givenListing({ maker: alice, contract: nft, tokenId: 2n, salt: 9n });
     await stage.happens(
       seen(partnerListingOf("opensea", order, null), { generation: 0, at: receivedAt + 12n * 14n }),
@@ -250,11 +249,42 @@ describe("orders of a moment that are not told", () => {
     });
     stage.at(receivedAt + 40n * day);
     expect((await ask("")).body).toMatchObject({ code: "point_not_covered" });
-    for (const list of lists) {
-      const at = list.includes("from") ? "" : "&at=14";
-      const { body } = await api.get(`/v1/collections/${nft}${list}chainId=1${at}`);
-      expect([list, body]).toMatchObject([list, { code: "point_not_covered" }]);
-    }
     expect(new Set(await markets("&marketplace=native"))).toEqual(new Set(["native"]));
+  });
+
+  it("are left out of what is more than listings, which says from when on they are known", async () => {
+    const Reach = z.looseObject({ partnersFrom: z.iso.datetime().optional() });
+    const Meta = z.looseObject({ at: Reach.optional(), from: Reach.optional() });
+    const Depth = z.looseObject({ listings: z.object({ levels: z.array(z.unknown()) }) });
+    /** What is answered, and how many days before now partners' listings are known. */
+    const ask = async (path: string, now: bigint) => {
+      stage.at(now);
+      const { data, meta } = await about(`/v1/collections/${nft}${path}chainId=1`);
+      const { at, from } = Meta.parse(meta);
+      const known = (at ?? from)?.partnersFrom;
+      const before = known && (Number(now) * 1_000 - Date.parse(known)) / 86_400_000;
+      return { data, days: before && Math.round(before) };
+    };
+    const [soon, late] = [receivedAt + 12n * 20n, receivedAt + 40n * day];
+    for (const path of ["?at=14&", "/traits?at=14&", "/tokens/2?at=14&", "/depth?at=14&"]) {
+      expect([path, (await ask(path, soon)).days]).toEqual([path, undefined]);
+      expect([path, (await ask(path, late)).days]).toEqual([path, 30]);
+    }
+    const levels = async (now: bigint) =>
+      Depth.parse((await ask("/depth?at=14&", now)).data).listings.levels;
+    expect(JSON.stringify(await levels(soon))).toContain("opensea");
+    expect(JSON.stringify(await levels(late))).not.toContain("opensea");
+    expect((await ask("?at=14&", late)).data).toMatchObject({
+      stats: { supply: 4, holders: 1, floor: { tokenId: "1" } },
+    });
+    const changes = "/diff?from=12&to=15&listings=true&";
+    const [first, second] = [await ask(changes, soon), await ask(changes, late)];
+    expect([first.days, second.days]).toEqual([undefined, 30]);
+    const listed = ({ data }: { data: unknown }) =>
+      z
+        .array(z.object({ listed: z.array(z.string()) }))
+        .parse(data)
+        .flatMap((row) => row.listed).length;
+    expect(listed(first) - listed(second)).toBe(1);
   });
 });
