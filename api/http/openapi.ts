@@ -15,7 +15,14 @@ import { limitRefusals } from "./limit.ts";
 import { documentedRows } from "./page.ts";
 import { parameterRefusals } from "./query.ts";
 import { positionRefusals } from "./reads/position.ts";
-import { type Refusal, type Refusals, type Route, readsOf, successesOf } from "./route.ts";
+import {
+  fileTypes,
+  type Refusal,
+  type Refusals,
+  type Route,
+  readsOf,
+  successesOf,
+} from "./route.ts";
 
 /** Response headers, as OpenAPI components. */
 const headers = {
@@ -112,7 +119,7 @@ function success<Context>(
   description: string,
   { describe }: Envelope,
 ): ZodOpenApiResponseObject {
-  const { method, meta, isBatch, mediaTypes, hasCsv, streams } = route;
+  const { method, meta, isBatch, mediaTypes, hasFiles, streams } = route;
   const data = documentedRows(route);
   const schema = isBatch ? z.object({ ...batchFields, data }) : describe({ data, meta });
   return {
@@ -125,7 +132,10 @@ function success<Context>(
     },
     content: {
       ...(mediaTypes === undefined ? { "application/json": { schema } } : bytesOf(mediaTypes)),
-      ...(hasCsv && { "text/csv": { schema: { type: "string" as const } } }),
+      ...(hasFiles && {
+        [fileTypes.csv]: { schema: { type: "string" as const } },
+        [fileTypes.parquet]: { schema: binary },
+      }),
       ...(streams && { "text/event-stream": { schema: { type: "string" as const } } }),
     },
   };

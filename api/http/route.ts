@@ -15,11 +15,17 @@ export type Refusal = number | { readonly status: number; readonly retry: string
 /** The rejection codes of an endpoint and their HTTP statuses. The only place that states them. */
 export type Refusals = Readonly<Record<string, Refusal>>;
 
+/** Files that rows may be sent as. */
+export const fileTypes = {
+  csv: "text/csv",
+  parquet: "application/vnd.apache.parquet",
+} as const;
+
 /** What a handler returns: the payload, and `meta` for lists. */
 export type Answer<Data = unknown, Meta = unknown> = {
   readonly data: Data;
   readonly meta?: Meta;
-  /** Of routes with `mediaTypes`, or `hasCsv`: what is sent. */
+  /** Of routes with `mediaTypes`, or `hasFiles`: what is sent. */
   readonly media?: Media;
   /** `max-age` of this response, when it differs from the route's. */
   readonly maxAgeSeconds?: number;
@@ -71,8 +77,8 @@ type Shape<
   readonly meta?: Meta;
   /** Media types of a success that is no JSON envelope; limited apart from other requests. */
   readonly mediaTypes?: readonly string[];
-  /** A success may also be its rows as CSV. */
-  readonly hasCsv?: boolean;
+  /** A success may also be its rows as a file of one of `fileTypes`. */
+  readonly hasFiles?: boolean;
   readonly refuses: Refuses;
   /** Default: 200 only. */
   readonly successes?: Successes;

@@ -1,7 +1,10 @@
 import { z } from "zod";
+import type { Media } from "#api/http/answer.ts";
 import { documentAs } from "#api/http/query.ts";
 import { listingId } from "#api/orders/order-id.ts";
 import type { ChainId } from "#chains/index.ts";
+import { writeParquet } from "#projections/analytics/parquet.ts";
+import type { ExportColumn, TextRow } from "#projections/analytics/read-rows.ts";
 import { csvLines } from "#projections/domain/csv-lines.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { resolvePoint } from "#projections/engine/point.ts";
@@ -15,6 +18,7 @@ import { withinReach } from "#projections/past/read-past-listings.ts";
 import type { Span } from "#projections/tokens/read-moved-tokens.ts";
 import type { WalletTokenCursor } from "#projections/tokens/read-wallet-tokens.ts";
 import { uncountedMeta } from "../http/page.ts";
+import { fileTypes } from "../http/route.ts";
 import { flag } from "./parameters.ts";
 import { at, type PointRejection, pointMeta, presentPoint, presentReach } from "./point.ts";
 
@@ -29,8 +33,9 @@ export const spanFields = {
     description: "Also tokens whose active listings differ.",
     override: documentAs({ type: "boolean", enum: undefined }),
   }),
-  format: z.enum(["json", "csv"]).default("json").meta({
-    description: "`csv`: the page's rows, lists as JSON; the header `Link` leads to the next page.",
+  format: z.enum(["json", "csv", "parquet"]).default("json").meta({
+    description:
+      "`csv`, `parquet`: the page's rows, lists as JSON; the header `Link` leads to the next page.",
   }),
 };
 
@@ -42,14 +47,14 @@ type SpanQuery = z.output<z.ZodObject<typeof spanFields>> & {
 type Changes<Row> = { readonly data: Row[]; readonly next_cursor: string | null };
 
 /** A page of changes as the endpoints answer it. `row`: the form of each. */
-export const answerChanges = <Row extends Readonly<Record<string, unknown>>>(
+export const answerChanges = async <Row extends Readonly<Record<string, unknown>>>(
   query: SpanQuery,
   span: AskedSpan,
   row: z.ZodObject,
   { data, next_cursor }: Changes<Row>,
 ) => ({
   data,
-  ...(query.format === "csv" && csvOfRows(row, data)),
+  ...(query.format !== "json" && { media: await fileOf(query.format, row, data) }),
   meta: {
     ...{ chainId: query.chainId, per_page: query.per_page, next_cursor },
     from: { ...presentPoint(span.from), ...presentReach(span.moments?.from ?? {}) },
@@ -58,12 +63,30 @@ export const answerChanges = <Row extends Readonly<Record<string, unknown>>>(
   isVolatile: !span.to.isFinal,
 });
 
-function csvOfRows({ shape }: z.ZodObject, rows: readonly Readonly<Record<string, unknown>>[]) {
+/** Rows as a file: text is as it is, all else but whole numbers is JSON. */
+async function fileOf(
+  format: keyof typeof fileTypes,
+  { shape }: z.ZodObject,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Promise<Media> {
   const names = Object.keys(shape);
   const cell = (value: unknown) =>
     value === null || typeof value === "string" ? value : JSON.stringify(value);
-  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
-  return { media: { type: "text/csv", bytes: Buffer.from(csvLines(lines)) } };
+  const cells = rows.map((row) => names.map((name) => cell(row[name])));
+  const bytes =
+    format === "csv" ? Buffer.from(csvLines([names, ...cells])) : await parquetOf(shape, cells);
+  return { type: fileTypes[format], bytes };
+}
+
+async function parquetOf(shape: z.ZodObject["shape"], cells: readonly TextRow[]): Promise<Buffer> {
+  const columns = Object.entries(shape).map(([name, field]): ExportColumn => {
+    return { name, type: field instanceof z.ZodNumber ? "integer" : "text" };
+  });
+  const pieces: Uint8Array[] = [];
+  const writer = writeParquet(columns, async (piece) => void pieces.push(piece));
+  await writer.write(cells);
+  await writer.end();
+  return Buffer.concat(pieces);
 }
 
 const askIds = z.array(z.string()).nullable();

@@ -62,7 +62,7 @@ export const walletDiff = route(
     }),
     data: z.array(WalletChange),
     meta: diffMeta,
-    hasCsv: true,
+    hasFiles: true,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals, ...pointRefusals },
     isCacheable: true,
   },

@@ -3241,8 +3241,8 @@ export interface operations {
                 chainId?: 1 | 33139;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description `csv`: the page's rows, lists as JSON; the header `Link` leads to the next page. */
-                format?: "json" | "csv";
+                /** @description `csv`, `parquet`: the page's rows, lists as JSON; the header `Link` leads to the next page. */
+                format?: "json" | "csv" | "parquet";
                 /** @description The moment before: the end of a block. Named as `at` elsewhere. */
                 from: string;
                 /** @description Also tokens whose active listings differ. */
@@ -3273,6 +3273,7 @@ export interface operations {
                         /** @constant */
                         success: true;
                     };
+                    "application/vnd.apache.parquet": string;
                     "text/csv": string;
                 };
             };
@@ -5086,8 +5087,8 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description `csv`: the page's rows, lists as JSON; the header `Link` leads to the next page. */
-                format?: "json" | "csv";
+                /** @description `csv`, `parquet`: the page's rows, lists as JSON; the header `Link` leads to the next page. */
+                format?: "json" | "csv" | "parquet";
                 /** @description The moment before: the end of a block. Named as `at` elsewhere. */
                 from: string;
                 /** @description Also tokens whose active listings differ. */
@@ -5118,6 +5119,7 @@ export interface operations {
                         /** @constant */
                         success: true;
                     };
+                    "application/vnd.apache.parquet": string;
                     "text/csv": string;
                 };
             };

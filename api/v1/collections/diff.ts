@@ -81,7 +81,7 @@ export const collectionDiff = route(
     }),
     data: z.array(TokenChange),
     meta: diffMeta,
-    hasCsv: true,
+    hasFiles: true,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals, ...pointRefusals },
     isCacheable: true,
   },

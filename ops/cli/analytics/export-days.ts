@@ -11,6 +11,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type RowsWriter, writeParquet } from "#projections/analytics/parquet.ts";
 import {
   datasets,
   type ExportColumn,
@@ -22,7 +23,6 @@ import {
   type TextRow,
 } from "#projections/analytics/read-rows.ts";
 import type { Database } from "#projections/log/database.ts";
-import { type RowsWriter, writeParquet } from "./parquet.ts";
 
 const manifestName = "manifest.json";
 const dayMs = 86_400_000;

@@ -6,6 +6,7 @@ import { finished } from "node:stream/promises";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { stringify } from "#ops/reports/present-fact.ts";
 import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import { type RowsWriter, writeParquet } from "#projections/analytics/parquet.ts";
 import {
   type Dataset,
   datasets,
@@ -21,7 +22,6 @@ import { parseChain } from "../arguments.ts";
 import { withDatabase } from "../open-database.ts";
 import { openProgress } from "../output.ts";
 import { exportDays } from "./export-days.ts";
-import { type RowsWriter, writeParquet } from "./parquet.ts";
 
 /** Rows as RFC 4180 has them, below a line of the columns' names. */
 function writeCsv(

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bindViews } from "#projections/analytics/bind-views.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { askDuckdb } from "#test/support/database/analytics-engines.ts";
 import { project } from "#test/support/database/given.ts";
 import {
   appendOrders,
@@ -239,7 +239,7 @@ describe("op export", () => {
       const { rows } = await sql<{ row: Record<string, string | null> }>`
         select (select jsonb_object_agg(key, value) from jsonb_each_text(to_jsonb(o))) as row
         from ${sql.table(`analytics.${what}`)} o`.execute(database.db);
-      const read = await readByDuckdb(path);
+      const read = await askDuckdb(`from '${path}'`);
 
       expect([code, read.length]).toEqual([0, rows.length]);
       expect(read.length).toBeGreaterThan(10);
@@ -287,18 +287,6 @@ describe("op export", () => {
     expect(outcomes[0]?.words).toContain("csv, parquet");
   });
 });
-
-/** Rows of a Parquet file as another engine reads them. */
-async function readByDuckdb(path: string): Promise<Record<string, unknown>[]> {
-  const instance = await DuckDBInstance.create(":memory:");
-  const connection = await instance.connect();
-  await connection.run("set timezone = 'UTC'");
-  const reader = await connection.runAndReadAll(`from '${path}'`);
-  const rows = reader.getRowObjectsJson();
-  connection.closeSync();
-  instance.closeSync();
-  return rows;
-}
 
 /** A value of both as one text: a time to the millisecond, a number without its last zeros, a list as JSON. */
 function asWritten(name: string, row: Record<string, unknown>): string | null {

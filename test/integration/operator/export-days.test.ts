@@ -4,10 +4,10 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launch } from "#ops/programs.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
+import { askDuckdb } from "#test/support/database/analytics-engines.ts";
 import { project } from "#test/support/database/given.ts";
 import {
   appendTrades,
@@ -60,15 +60,11 @@ const limitedTo = async (blocks: number, ...args: string[]) => {
 
 /** What another engine reads of all files that the manifest names. */
 async function readByDuckdb({ files }: Manifest): Promise<unknown> {
-  const instance = await DuckDBInstance.create(":memory:");
-  const connection = await instance.connect();
   const paths = files.map(({ path }) => `'${join(folder, path)}'`);
-  const reader = await connection.runAndReadAll(
-    `select count(*)::int, sum(total_wei)::varchar from read_parquet([${paths.join(", ")}])`,
+  const [sums] = await askDuckdb(
+    `select count(*)::int as sales, sum(total_wei)::varchar as wei from read_parquet([${paths.join(", ")}])`,
   );
-  connection.closeSync();
-  instance.closeSync();
-  return reader.getRowsJson()[0];
+  return sums;
 }
 
 describe("op export --by-day", () => {
@@ -82,10 +78,10 @@ describe("op export --by-day", () => {
       expect([content.length, path]).toEqual([bytes, `chain_id=1/day=${day}.parquet`]);
       expect(createHash("sha256").update(content).digest("hex")).toBe(sha256);
     }
-    expect(await readByDuckdb(manifest)).toEqual([
-      8,
-      `${5 * 1_000 + 15 + 3 * (1_000 + secondDay) + 3}`,
-    ]);
+    expect(await readByDuckdb(manifest)).toEqual({
+      sales: 8,
+      wei: `${5 * 1_000 + 15 + 3 * (1_000 + secondDay) + 3}`,
+    });
   });
 
   it("fails where a part of a file cannot be written, and names no file then", async () => {

@@ -12,6 +12,7 @@ import { readWalletTokens } from "#projections/tokens/read-wallet-tokens.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { openNftDataApp } from "#test/support/http/nft-data-fixture.ts";
 import { type ApiClient, documentedAt, serve } from "#test/support/http/openapi.ts";
+import { asFileRows, readParquetPages } from "#test/support/http/parquet-pages.ts";
 import {
   historyContracts,
   historyHeights,
@@ -119,9 +120,10 @@ const Page = z.object({
   meta: z.looseObject({ next_cursor: z.string().nullable() }),
 });
 
-/** All pages of a diff. */
+/** All pages of a diff, which are the same as Parquet files. */
 async function walk<Rows extends z.ZodArray>(path: string, rows: Rows, perPage: number) {
   const found: z.output<Rows>[number][] = [];
+  const whole: Record<string, unknown>[] = [];
   for (let more = ""; ; ) {
     const { status, body } = await api.get(`${path}&per_page=${perPage}${more}`);
     expect([path, status, status === 200 ? "" : body]).toEqual([path, 200, ""]);
@@ -129,9 +131,13 @@ async function walk<Rows extends z.ZodArray>(path: string, rows: Rows, perPage: 
     const data = rows.parse(answer.data);
     expect(data.length).toBeLessThanOrEqual(perPage);
     found.push(...data);
-    if (answer.meta.next_cursor === null) return found;
+    whole.push(...z.array(z.record(z.string(), z.unknown())).parse(answer.data));
+    if (answer.meta.next_cursor === null) break;
     more = `&cursor=${answer.meta.next_cursor}`;
   }
+  const files = await readParquetPages(`${served.url}${path}&per_page=${perPage}&format=parquet`);
+  expect([path, files]).toEqual([path, asFileRows(whole)]);
+  return found;
 }
 
 /** Sets what a diff says, which must be of what is there. */

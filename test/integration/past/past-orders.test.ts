@@ -3,6 +3,7 @@ import { z } from "zod";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
 import { type ApiClient, documentedAt } from "#test/support/http/openapi.ts";
+import { asFileRows, readParquetPages } from "#test/support/http/parquet-pages.ts";
 import {
   approval,
   cancelled,
@@ -170,7 +171,7 @@ describe("a collection, its traits and a token at a block", () => {
     expect([data, meta]).toMatchObject([{ traitTypes: [] }, { at: { block: 14 } }]);
   });
 
-  it("differ between two blocks by what was listed and what ceased to be, also as CSV", async () => {
+  it("differ between two blocks by what was listed and what ceased to be, also as CSV and Parquet", async () => {
     const span = "chainId=1&from=12&to=15&listings=true";
     const rows = async (path: string) =>
       z
@@ -206,6 +207,11 @@ describe("a collection, its traits and a token at a block", () => {
     const [names, row] = (await csv.text()).split("\r\n");
     expect(names?.split(",").slice(0, 3)).toEqual(["contract", "tokenId", "standard"]);
     expect(row).toContain(`${nft},1,erc721`);
+    for (const path of [`${collection}/diff?${span}`, `/v1/wallets/${alice}/diff?${span}`]) {
+      const json = z.array(z.record(z.string(), z.unknown())).parse((await about(path)).data);
+      const read = await readParquetPages(`${stage.api.url}${path}&format=parquet&per_page=1`);
+      expect([path, read]).toEqual([path, asFileRows(json)]);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import pg from "pg";
 import { openClickhouse } from "#jobs/analytics/clickhouse-server.ts";
 import { factColumns, factsFrom } from "#projections/analytics/data-sets.ts";
@@ -55,21 +55,31 @@ export const duckdbEngine = (directory: string): Engine => ({
   name: "DuckDB",
   async asking(work) {
     const views = await readText("docs/notebook/views.sql");
-    const instance = await DuckDBInstance.create(":memory:");
-    const connection = await instance.connect();
-    try {
-      await connection.run("set timezone = 'UTC'");
+    return await withDuckdb(async (connection) => {
       await connection.run(views.replaceAll("/srv/exports", directory));
       return await work(async (query) => {
         const rows = (await connection.runAndReadAll(query)).getRowsJson();
         return rows.map((row) => row.map((cell) => (cell === null ? null : String(cell))));
       });
-    } finally {
-      connection.closeSync();
-      instance.closeSync();
-    }
+    });
   },
 });
+
+async function withDuckdb<Result>(work: (connection: DuckDBConnection) => Promise<Result>) {
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  try {
+    await connection.run("set timezone = 'UTC'");
+    return await work(connection);
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** Rows that DuckDB answers with, as JSON. */
+export const askDuckdb = (query: string) =>
+  withDuckdb(async (connection) => (await connection.runAndReadAll(query)).getRowObjectsJson());
 
 /** The SQL of a document, block by block. */
 async function readStatements(path: string): Promise<string[]> {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
-import type { ExportColumn } from "#projections/analytics/read-rows.ts";
 import { writeParquet } from "./parquet.ts";
+import type { ExportColumn } from "./read-rows.ts";
 
 const columns: ExportColumn[] = [
   { name: "is_burned", type: "boolean" },

@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer";
-import type { ColumnType, ExportColumn, TextRow } from "#projections/analytics/read-rows.ts";
+import type { ColumnType, ExportColumn, TextRow } from "./read-rows.ts";
 
 /** Rows of a row group: so many are in memory at a time. */
 const groupRows = 20_000;
