@@ -5,48 +5,13 @@ import { type ChainId, chainById } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { collection } from "../v1/collections/collections.ts";
-import { token } from "../v1/collections/token.ts";
+import { traits } from "../v1/collections/traits.ts";
 import { orderParams } from "../v1/orders/params.ts";
 import { decimals } from "./present-order.ts";
 import { askBook, type OpenSeaContext, openSeaRefusals, openSeaRoute } from "./route.ts";
 
 const fields = z.record(z.string(), z.unknown());
 const shared = { method: "get", tag: "OpenSea", data: fields, refuses: openSeaRefusals } as const;
-
-const tokenPlace = z.object({ chain: z.string(), address: z.string(), identifier: z.string() });
-
-export const nft = openSeaRoute(
-  {
-    ...shared,
-    path: "/api/v2/chain/{chain}/contract/{address}/nfts/{identifier}",
-    operationId: "getOpenSeaNft",
-    summary: "A token with its traits and owner",
-    params: tokenPlace,
-  },
-  async ({ params: { address, identifier } }, context) => {
-    const params = { collection: address, tokenId: identifier };
-    const found = await askBook(token, { params }, context);
-    if (isRejection(found)) return found;
-    const { data } = found;
-    return {
-      data: {
-        nft: {
-          identifier: data.tokenId,
-          collection: data.collection.slug ?? data.collection.address,
-          contract: data.contract,
-          token_standard: data.standard,
-          name: data.name,
-          image_url: data.media.imageUrl,
-          animation_url: data.media.animationUrl,
-          traits: data.attributes ?? [],
-          owners: data.owner === null ? [] : [{ address: data.owner, quantity: 1 }],
-          is_disabled: false,
-          is_nsfw: false,
-        },
-      },
-    };
-  },
-);
 
 export const collectionDetails = openSeaRoute(
   {
@@ -80,6 +45,69 @@ export const collectionDetails = openSeaRoute(
         pricing_currencies: paymentTokens(context.chainId),
         is_disabled: false,
         is_nsfw: false,
+      },
+    };
+  },
+);
+
+const periods = { one_day: "24h", seven_day: "7d", thirty_day: "30d" } as const;
+
+export const collectionStats = openSeaRoute(
+  {
+    ...shared,
+    path: "/api/v2/collections/{slug}/stats",
+    operationId: "getOpenSeaCollectionStats",
+    summary: "Volume, sales, floor and owners of a collection",
+    params: z.object({ slug: z.string() }),
+  },
+  async ({ params: { slug } }, context) => {
+    const found = await askBook(collection, { params: { collection: slug } }, context);
+    if (isRejection(found)) return found;
+    const { floor, holders, volume, sales } = found.data.stats;
+    const { listing_currency: native } = paymentTokens(context.chainId);
+    const of = (period: "24h" | "7d" | "30d" | "all") => ({
+      volume: volume[period],
+      volume_symbol: native.symbol,
+      sales: sales[period],
+    });
+    return {
+      data: {
+        total: {
+          ...of("all"),
+          num_owners: holders,
+          floor_price: floor?.price ?? 0,
+          floor_price_symbol: floor?.currency ?? "",
+        },
+        intervals: Object.entries(periods).map(([interval, period]) => ({
+          interval,
+          ...of(period),
+        })),
+      },
+    };
+  },
+);
+
+/** Values are counted by their text, numbers too. */
+export const traitCounts = openSeaRoute(
+  {
+    ...shared,
+    path: "/api/v2/traits/{slug}",
+    operationId: "getOpenSeaTraits",
+    summary: "Traits of a collection with the tokens that have them",
+    params: z.object({ slug: z.string() }),
+  },
+  async ({ params: { slug } }, context) => {
+    const found = await askBook(traits, { params: { collection: slug } }, context);
+    if (isRejection(found)) return found;
+    const { traitTypes } = found.data;
+    const counted = traitTypes.map(({ type, values }) => [
+      type,
+      Object.fromEntries(values.map(({ value, count }) => [value, count])),
+    ]);
+    return {
+      data: {
+        categories: Object.fromEntries(traitTypes.map(({ type }) => [type, "string"])),
+        counts: Object.fromEntries(counted),
       },
     };
   },

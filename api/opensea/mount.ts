@@ -6,7 +6,9 @@ import { type Limiter, limitRequests } from "../http/limit.ts";
 import { mountRoutes } from "../http/mount.ts";
 import type { Route } from "../http/route.ts";
 import type { Context } from "../v1/context.ts";
-import { collectionDetails, nft, paymentToken } from "./market-data.ts";
+import { accountEvents, assetEvents, nftEvents, slugEvents } from "./events.ts";
+import { collectionDetails, collectionStats, paymentToken, traitCounts } from "./market-data.ts";
+import { accountNfts, collectionNfts, contractNfts, nft } from "./nfts.ts";
 import {
   allListings,
   allOffers,
@@ -21,7 +23,12 @@ import type { OpenSeaContext } from "./route.ts";
 /** The calls of OpenSea's API v2 that are answered. */
 const calls: readonly Route<OpenSeaContext>[] = [
   nft,
+  collectionNfts,
+  contractNfts,
+  accountNfts,
   collectionDetails,
+  collectionStats,
+  traitCounts,
   paymentToken,
   allListings,
   bestListings,
@@ -29,6 +36,10 @@ const calls: readonly Route<OpenSeaContext>[] = [
   allOffers,
   bestOffer,
   orderByHash,
+  assetEvents,
+  accountEvents,
+  slugEvents,
+  nftEvents,
   receiveListing,
   receiveOffer,
   fillListing,

@@ -9,14 +9,14 @@ import type { Context } from "../v1/context.ts";
 export type OpenSeaContext = Context & { readonly chainId: ChainId };
 
 /** A call that names a chain names the one of its address. */
-export const openSeaRoute = routeFor<OpenSeaContext>(({ params, body }, { chainId }) => {
+export const openSeaRoute = routeFor<OpenSeaContext>(({ params, query, body }, { chainId }) => {
   const served = chainNameAt("opensea", chainId);
-  const named = [params, body].flatMap(chainsIn).find((one) => one !== served);
+  const named = [params, query, body].flatMap(chainsIn).find((one) => one !== served);
   if (named === undefined) return undefined;
   return reject("unsupported_chain", `chain: this address is of ${served}, not of ${named}`);
 });
 
-/** `chain` of the path, or of the order that a body names. */
+/** `chain` of the path or the query, or of the order that a body names. */
 function chainsIn(given: unknown): string[] {
   if (typeof given !== "object" || given === null) return [];
   const { chain, listing, offer } = given as Record<string, unknown>;

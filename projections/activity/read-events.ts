@@ -42,6 +42,8 @@ export type EventRow = EventKey & {
   from: Hex | null;
   to: Hex | null;
   priceWei: bigint | null;
+  /** Of a sale: of all units. */
+  totalWei: bigint | null;
   currency: Hex | null;
   priceUsdE8: bigint | null;
   marketplace: string | null;
@@ -88,7 +90,8 @@ const eventColumns = sql`
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
   c.slug as "collectionSlug", c.name as "collectionName", o.token_id as "tokenId", o.last_id as "lastId",
   o.quantity,
-  o.from_address as "from", o.to_address as "to", o.price_wei as "priceWei", o.currency,
+  o.from_address as "from", o.to_address as "to", o.price_wei as "priceWei",
+  s.total_wei as "totalWei", o.currency,
   ${saleUsdE8} as "priceUsdE8", s.marketplace,
   s.protocol, s.protocol_version as "protocolVersion", s.exchange, s.via, wash.rule as "washRule",
   s.sale_id as "saleId", o.order_hash as "orderHash", t.hash as "transactionHash",

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { Chain, OpenSeaSDK } from "@opensea/sdk";
+import { type AssetEvent, Chain, OpenSeaSDK } from "@opensea/sdk";
 import type * as Ethers from "ethers";
 import { type Address, erc721Abi, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -149,4 +149,107 @@ describe("OpenSea's client with our address", () => {
     );
     await expect(sdkOf("bob").api.getNFT(nft.contract, "999999999")).rejects.toThrow("999999999");
   });
+
+  it("tells in pages what /v1/activity tells", async () => {
+    const nft = await mintKnown("alice");
+    const listed = await list(nft, "1.5");
+    const buyer = sdkOf("bob");
+    const { nft: shown } = await buyer.api.getNFT(nft.contract, `${nft.tokenId}`);
+    const best = await buyer.api.getBestListing(shown.collection, `${nft.tokenId}`);
+    await buyer.fulfillOrder({ order: best, accountAddress: addressOf("bob") });
+    await testChain.actors.erin.wraps(parseEther("1"));
+    const { trader } = openCaller(testChain, "erin");
+    const anyOf = {
+      contract: nft.contract,
+      quantity: 1n,
+      unitPriceWei: parseEther("0.4"),
+      days: 1,
+    };
+    const bidId = postedId(await trader.offer([anyOf]));
+    await untilStatus(testChain.trader("bob"), "bids", bidId, "active");
+    await untilDerived(testChain);
+
+    const { api } = openCaller(testChain, "bob");
+    const types = "sale,transfer,mint,burn,listing,offer";
+    const collection = shown.collection;
+    const activity = await api.get("/v1/activity", { collection, type: types, per_page: 100 });
+    const told: AssetEvent[] = [];
+    let next: string | undefined;
+    do {
+      const page = await buyer.api.getEventsByCollection(collection, {
+        limit: 3,
+        ...(next !== undefined && { next }),
+      });
+      told.push(...page.assetEvents);
+      next = page.next ?? undefined;
+    } while (next !== undefined);
+    expect(told.map(placeOf)).toEqual(
+      activity.data.map(({ txHash, orderHash, tokenId }) => [txHash ?? orderHash, tokenId]),
+    );
+
+    const ofToken = await buyer.api.getEventsByNFT(Chain.ApeChain, nft.contract, `${nft.tokenId}`);
+    const common = { chain: "ape_chain", quantity: 1 };
+    const [alice, bob] = [addressOf("alice").toLowerCase(), addressOf("bob").toLowerCase()];
+    const price = { quantity: `${parseEther("1.5")}`, decimals: 18, symbol: "APE" };
+    // The order was received by a clock that is not the chain's.
+    expect(ofToken.assetEvents.toSorted(byType)).toMatchObject([
+      { ...common, eventType: "mint", toAddress: alice },
+      { ...common, eventType: "order", orderType: "listing", maker: alice, payment: price },
+      { ...common, eventType: "sale", seller: alice, buyer: bob, payment: price },
+      { ...common, eventType: "transfer", fromAddress: alice, toAddress: bob },
+    ]);
+    const offers = await buyer.api.getEventsByAccount(addressOf("erin"), {
+      ...{ eventType: "collection_offer", chain: Chain.ApeChain },
+    });
+    expect(offers.assetEvents).toMatchObject([
+      { orderType: "collection_offer", criteria: { collection: { slug: collection } } },
+    ]);
+    const traitOffers = await buyer.api.getEvents({ eventType: ["trait_offer", "listing"] });
+    expect(traitOffers.assetEvents).toContainEqual(
+      expect.objectContaining({ orderHash: listed.orderHash }),
+    );
+    await expect(buyer.api.getEvents({ before: 1 })).rejects.toThrow("before");
+  });
+
+  it("gives figures, traits and tokens of a collection, and a wallet's tokens", async () => {
+    const nft = await mintKnown("carol");
+    const { api } = openCaller(testChain, "bob");
+    const buyer = sdkOf("bob");
+    const { nft: shown } = await buyer.api.getNFT(nft.contract, `${nft.tokenId}`);
+    const { collection } = shown;
+    const { data } = await api.get("/v1/collections/{collection}", { collection });
+    const stats = await buyer.api.getCollectionStats(collection);
+    expect(stats.total).toMatchObject({
+      ...{ sales: data.stats.sales.all, volume: data.stats.volume.all },
+      ...{ numOwners: data.stats.holders, floorPrice: data.stats.floor?.price ?? 0 },
+    });
+    const { data: traits } = await api.get("/v1/collections/{collection}/traits", { collection });
+    const { counts } = await buyer.api.getTraits(collection);
+    expect(Object.keys(counts)).toEqual(traits.traitTypes.map(({ type }) => type));
+
+    const all = { collection, per_page: 100 };
+    const { data: tokens } = await api.get("/v1/collections/{collection}/tokens", all);
+    const ids = ({ nfts }: { nfts: { identifier: string }[] }) =>
+      nfts.map(({ identifier }) => identifier);
+    const known = tokens.map(({ tokenId }) => tokenId);
+    const first = await buyer.api.getNFTsByCollection(collection, 1);
+    const rest = await buyer.api.getNFTsByCollection(collection, 99, first.next);
+    expect([...ids(first), ...ids(rest)]).toEqual(known);
+    expect(ids(await buyer.api.getNFTsByContract(nft.contract, 100))).toEqual(known);
+    const held = await buyer.api.getNFTsByAccount(addressOf("carol"), 100);
+    expect(ids(held)).toContain(`${nft.tokenId}`);
+  });
 });
+
+const byType = (one: AssetEvent, other: AssetEvent) => (one.eventType < other.eventType ? -1 : 1);
+
+/** The transaction or the order of an event, and its token. */
+function placeOf(event: AssetEvent): unknown[] {
+  const { transaction, orderHash, nft, asset } = event as {
+    readonly transaction?: string;
+    readonly orderHash?: string;
+    readonly nft?: { readonly identifier: string };
+    readonly asset?: { readonly identifier: string };
+  };
+  return [transaction ?? orderHash, (nft ?? asset)?.identifier ?? null];
+}
