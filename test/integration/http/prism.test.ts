@@ -40,6 +40,14 @@ function isReadByPrism({ body = "" }: DrawnRequest): boolean {
   }
 }
 
+/**
+ * What is no difference: of a list of orders each is answered on its own, a malformed one with its refusal; and a body
+ * where the document names none, of which OpenAPI says nothing, is not read.
+ */
+const isTakenAsDocumented = (violation: string) =>
+  /^request\.body\.(listings|bids)\.\d+/.test(violation) ||
+  violation.startsWith("request: No supported content types");
+
 describe.each(Object.entries(apis))("%s through Prism, by its document", (_, one) => {
   let prism: PrismProxy;
   beforeAll(async () => {
@@ -59,7 +67,8 @@ describe.each(Object.entries(apis))("%s through Prism, by its document", (_, one
       if (isTaken) succeeded += 1;
       const place = `seed ${seed}: ${request.method} ${request.path} ${request.body?.slice(0, 500)} (${status})`;
       expect(said.answer, place).toEqual([]);
-      if (isTaken) expect(said.request, place).toEqual([]);
+      const differences = said.request.filter((one) => !isTakenAsDocumented(one));
+      if (isTaken) expect(differences, place).toEqual([]);
     }
     expect(succeeded).toBeGreaterThan(runs / 5);
   }, 1_000_000);

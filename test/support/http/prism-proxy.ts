@@ -30,8 +30,10 @@ export async function openPrismProxy(server: string, document: string): Promise<
   const file = join(directory, "openapi.json");
   await writeFile(file, await (await fetch(server + document)).text());
   const port = await findFreePort();
-  const child = spawn(process.execPath, [program, "proxy", file, server, "--port", `${port}`], {
-    stdio: "ignore",
+  // Its log ends the process at a line that it can't color: of a body with quotes and brackets.
+  const options = ["--port", `${port}`, "--verboseLevel", "silent"];
+  const child = spawn(process.execPath, [program, "proxy", file, server, ...options], {
+    stdio: ["ignore", "ignore", "inherit"],
   });
   const ended = once(child, "exit");
   const url = `http://127.0.0.1:${port}`;
@@ -69,10 +71,10 @@ export async function openPrismProxy(server: string, document: string): Promise<
 }
 
 /** Those of the request are named first; 8 kB of them are cut. */
-function violationsIn(header: string | null) {
+function violationsIn(header: string | null): z.output<typeof Violations> {
   if (header === null) return [];
   const [, cut] = /^Too many violations! (.*)$/s.exec(header) ?? [];
   if (cut === undefined) return Violations.parse(JSON.parse(header));
-  const sides = [...cut.matchAll(/"location":\["(\w+)"/g)].map(([, side = ""]) => side);
-  return [...new Set(sides)].map((side) => ({ location: [side], message: cut }));
+  const locations = [...cut.matchAll(/"location":(\[[^\]]*\])/g)];
+  return locations.map(([, location = ""]) => ({ location: JSON.parse(location), message: "…" }));
 }
