@@ -11,6 +11,7 @@ import type {
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { listingId, orderId } from "../orders/order-id.ts";
+import { floor } from "./collections/collection-stats.ts";
 import {
   collectionPath,
   type MediaLinks,
@@ -38,8 +39,9 @@ import {
   uint256Text,
 } from "./wire.ts";
 
+type Floor = z.output<typeof floor>;
 type Found = {
-  collections: readonly CollectionMatch[];
+  collections: readonly (CollectionMatch & { floor: Floor | null })[];
   tokens: readonly TokenMatch[];
   wallets: readonly { address: Hex; ensName: string | null }[];
   transactions: readonly TransactionMatch[];
@@ -75,8 +77,8 @@ export function presentFound(found: Found, view: View): z.output<typeof SearchRe
   };
 }
 
-function presentCollection(row: CollectionMatch, { siteUrl, media }: View) {
-  const { address, slug, name, symbol, verified, sameNameAs } = row;
+function presentCollection(row: Found["collections"][number], { siteUrl, media }: View) {
+  const { address, slug, name, symbol, verified, sameNameAs, floor } = row;
   const chainId = row.chainId as ChainId;
   const path = collectionPath(chainId, address, "image");
   return {
@@ -90,6 +92,7 @@ function presentCollection(row: CollectionMatch, { siteUrl, media }: View) {
     standard: row.standard && nameStandard(row.standard),
     holders: Number(row.holders),
     sales: Number(row.sales),
+    floor,
     imageUrl: presentMedia(row.image, path, { ...media, isList: true }).url,
     urls: presentCollectionUrls({ siteUrl, chainId }, slug),
   };
@@ -154,6 +157,7 @@ const FoundCollection = z
       }),
     holders: z.int().min(0),
     sales: z.int().min(0).meta({ description: "Of all time." }),
+    floor: floor.nullable(),
     imageUrl: mediaUrl,
     urls: collectionUrls,
   })

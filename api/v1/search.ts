@@ -1,8 +1,9 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { chainIds } from "#chains/index.ts";
+import { type ChainId, chainIds } from "#chains/index.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { withinMs } from "#jobs/runner/limits.ts";
+import type { CollectionParts } from "#projections/collections/read-collection-row.ts";
 import {
   type CollectionMatch,
   readCollectionsByAddress,
@@ -16,8 +17,11 @@ import { parseEnsName } from "#projections/domain/ens-name.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import { documentAs } from "../http/query.ts";
+import { presentFloor } from "./collections/collection-stats.ts";
+import { viewRanked } from "./collections/collections.ts";
 import { type Context, route } from "./context.ts";
 import { readEnsRecord } from "./ens.ts";
+import { listingViewOf } from "./orders/sides.ts";
 import { chainRefusals, optionalChainId, text } from "./parameters.ts";
 import { presentFound, SearchResult } from "./search-result.ts";
 
@@ -73,7 +77,8 @@ const searchRoute = route(
       findTokens(db, chains, terms, limit),
       terms.hash === null ? none : readHashMatches(db, chains, terms.hash, now()),
     ]);
-    const found = { collections, tokens, wallets: findWallets(terms, context), ...hashes };
+    const floored = await withFloors(collections, context);
+    const found = { collections: floored, tokens, wallets: findWallets(terms, context), ...hashes };
     return {
       data: presentFound(found, { siteUrl, media, prefix: market.prefix }),
       isVolatile: terms.ensName !== null,
@@ -134,6 +139,34 @@ async function findCollections(
   const others = byText.filter(({ collectionId }) => !known.has(collectionId));
   return [...byAddress, ...others].slice(0, limit);
 }
+
+/** The collections with the floors that rankings show. */
+async function withFloors(
+  found: readonly CollectionMatch[],
+  { db, siteUrl, market, now }: Context,
+) {
+  const view = await listingViewOf({ siteUrl, market });
+  const chains = new Set(found.map(({ chainId }) => chainId as ChainId));
+  const floors = await Promise.all(
+    [...chains].map((chainId) =>
+      viewRanked(
+        db,
+        found.filter((one) => one.chainId === chainId),
+        {
+          ...{ chainId, now: now(), parts: floorParts, variant: JSON.stringify(["floor", view]) },
+          present: ({ collectionId, floor }, coinPriceE8) => ({
+            collectionId,
+            floor: floor && presentFloor(floor, chainId, { ...view, coinPriceE8 }),
+          }),
+        },
+      ),
+    ),
+  );
+  const byId = new Map(floors.flat().map(({ collectionId, floor }) => [collectionId, floor]));
+  return found.map((one) => ({ ...one, floor: byId.get(one.collectionId) ?? null }));
+}
+
+const floorParts: CollectionParts = new Set(["orders"]);
 
 async function findPlacedTokens(
   db: Database,

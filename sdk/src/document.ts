@@ -1089,6 +1089,7 @@ export interface components {
             address: string;
             /** @enum {integer} */
             chainId: 1 | 33139;
+            floor: components["schemas"]["Floor"] | null;
             holders: number;
             imageUrl: components["schemas"]["MediaUrl"];
             name: string | null;

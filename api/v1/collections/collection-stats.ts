@@ -22,7 +22,7 @@ const byPeriod = <Value extends z.ZodType>(value: Value) =>
     all: value.optional(),
   });
 
-const floor = z
+export const floor = z
   .object({
     price: z.number(),
     priceWei: uint256Text,
@@ -130,10 +130,10 @@ function pricedShare({ wei, pricedWei }: CollectionRow["salesFigures"]["all"]): 
   return wei === 0n ? 1 : Number((pricedWei * 1_000_000n) / wei) / 1_000_000;
 }
 
-function presentFloor(
+export function presentFloor(
   floorListing: FloorListing,
   chainId: ChainId,
-  view: CollectionViewContext,
+  view: Omit<CollectionViewContext, "media">,
 ): z.output<typeof floor> {
   const { priceWei, orderHash, contract, tokenId, marketplace, currency } = floorListing;
   const { prefix, coinPriceE8 } = view;

@@ -296,7 +296,7 @@ type Kept<View> = { readonly view: View; readonly untilSecond: bigint | null };
 /** Views of collections in the order of the keys. Those that were made of the same data before are not made again. */
 export async function viewRanked<View extends object>(
   db: Database,
-  keys: readonly CollectionKey[],
+  keys: readonly Pick<CollectionKey, "collectionId">[],
   { chainId, now, parts, variant, present }: Viewing<View>,
 ): Promise<View[]> {
   const known = versionCache(db);
