@@ -6,6 +6,7 @@ import { bidCard, bidPage, listingCard, listingPage } from "./order.ts";
 import { salePage } from "./sale.ts";
 import { searchPage } from "./search.ts";
 import { statusPage } from "./status.ts";
+import { prepareSuggestions, suggestions } from "./suggestions.ts";
 import { tokenCard, tokenPage } from "./token.ts";
 import { transactionPage } from "./transaction.ts";
 import { walletPage } from "./wallet.ts";
@@ -35,4 +36,9 @@ export const pages: readonly SitePage[] = [
   ["/activity", activityPage, { parameters: ["cursor", "type"] }],
   ["/status", statusPage],
   ["/search", searchPage, { parameters: ["q"], prepare: prepareSearch }],
+  [
+    "/search/suggestions",
+    suggestions,
+    { parameters: ["q"], prepare: prepareSuggestions, isFragment: true },
+  ],
 ];

@@ -4,8 +4,8 @@ import { search } from "../v1/search.ts";
 import type { SearchResult } from "../v1/search-result.ts";
 import { type Html, html } from "./kit/html.ts";
 import { toWallet, transactionLink, walletLink } from "./kit/links.ts";
-import { picture } from "./kit/media.ts";
-import { formatCount, moment } from "./kit/number.ts";
+import { withPicture } from "./kit/media.ts";
+import { amount, coinSymbol, formatCount, moment } from "./kit/number.ts";
 import { statusMark } from "./kit/orders-table.ts";
 import { panel, table } from "./kit/panel.ts";
 import { foreignText, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
@@ -14,15 +14,18 @@ import type { PageContent, Visit } from "./kit/visit.ts";
 /** Results of each kind that are shown. */
 const maxOfKind = 10;
 
-type Found = z.output<typeof SearchResult>;
+export type Found = z.output<typeof SearchResult>;
+
+/** Shorter texts are not searched for. */
+export const minSearchLength = 2;
 
 /** What a text may mean, on all chains. */
 export async function searchPage(visit: Visit): Promise<PageContent> {
   const { parameter, read } = visit;
   const asked = parameter("q");
-  const text = textOf(asked.trim());
+  const text = searchText(asked);
   const heading = html`<h1>Search</h1>`;
-  if (text.length < 2) {
+  if (text.length < minSearchLength) {
     const about =
       "Type at least two characters: a name, an address or its beginning, a token id after its collection, an ENS name, a hash of a transaction or an order, a link to a marketplace.";
     return {
@@ -50,7 +53,8 @@ ${resultsOf(data, visit)}`;
 }
 
 /** Of a link to a marketplace or an explorer what it names; other texts as they are. */
-function textOf(asked: string): string {
+export function searchText(typed: string): string {
+  const asked = typed.trim();
   if (!/^https?:\/\//i.test(asked)) return asked;
   const token = /(0x[0-9a-f]{40})[/:](\d+)/i.exec(asked);
   if (token !== null) return `${token[1]}/${token[2]}`;
@@ -90,10 +94,14 @@ function collectionsTable(rows: Found["collections"]): Html {
       {
         head: "Collection",
         isHead: true,
-        cell: ({ chainId, urls, name, slug, address, imageUrl, verified, sameNameAs }) =>
-          html`<span class="named">${picture({ chainId, contract: address, imageUrl }, "", "row")}<span><a href="${urls.collection}">${nameOr(name, slug)}</a> <span class="hex quiet">${shortHex(address)}</span>${verified && html` <span class="mark good">verified</span>`}${sameNameAs !== null && html` <span class="mark bad">not the verified collection of this name</span>`}</span></span>`,
+        cell: (row) =>
+          withPicture(
+            { chainId: row.chainId, contract: row.address, imageUrl: row.imageUrl },
+            html`<a href="${row.urls.collection}">${nameOr(row.name, row.slug)}</a> <span class="hex quiet">${shortHex(row.address)}</span>${collectionMarks(row)}`,
+          ),
       },
       { head: "Chain", cell: ({ chainId }) => chainNames[chainId], isPlain: true },
+      { head: "Floor", cell: floorAmount, isNumber: true },
       { head: "Sales", cell: ({ sales }) => formatCount(sales), isNumber: true },
       {
         head: "Holders",
@@ -106,6 +114,19 @@ function collectionsTable(rows: Found["collections"]): Html {
   );
 }
 
+/** Tells a collection from others of its name. */
+export const collectionMarks = ({ verified, sameNameAs }: FoundCollection): Html =>
+  html`${verified && html` <span class="mark good">verified</span>`}${sameNameAs !== null && html` <span class="mark bad">not the verified collection of this name</span>`}`;
+
+type FoundCollection = Found["collections"][number];
+
+export const floorAmount = ({ chainId, floor }: FoundCollection): Html =>
+  amount({
+    wei: floor?.priceWei,
+    symbol: floor?.currency ?? coinSymbol(chainId),
+    usd: floor?.usd,
+  });
+
 function tokensTable(rows: Found["tokens"]): Html {
   return table(
     rows,
@@ -114,7 +135,10 @@ function tokensTable(rows: Found["tokens"]): Html {
         head: "Token",
         isHead: true,
         cell: ({ chainId, contract, urls, name, tokenId, imageUrl }) =>
-          html`<span class="named">${picture({ chainId, contract, tokenId, imageUrl }, "", "row")}<a href="${urls.token}">${nameOr(name, `#${shortId(tokenId)}`)}</a></span>`,
+          withPicture(
+            { chainId, contract, tokenId, imageUrl },
+            html`<a href="${urls.token}">${nameOr(name, `#${shortId(tokenId)}`)}</a>`,
+          ),
       },
       {
         head: "Collection",
@@ -149,7 +173,7 @@ function walletsTable(rows: Found["wallets"], { chains }: Visit): Html {
 }
 
 /** What a hash names. */
-function hashRows({ transactions, orders, sales }: Found) {
+export function hashRows({ transactions, orders, sales }: Found) {
   return [
     ...transactions.map(({ chainId, txHash, timestamp, sales: count }) => ({
       chainId,

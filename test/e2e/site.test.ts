@@ -26,6 +26,7 @@ import { seedsOf } from "../support/thoroughness.ts";
 import { describeExposure } from "./site/exposure.ts";
 import { describeHostile, withoutMedia } from "./site/hostile.ts";
 import { describeStreams } from "./site/live.ts";
+import { describeSuggestions } from "./site/suggestions.ts";
 
 let market: ServedMarket;
 let testBrowser: TestBrowser;
@@ -361,6 +362,11 @@ async function newestSale(): Promise<z.output<typeof SaleRow>> {
   if (sale === undefined) throw new Error("nothing was sold");
   return sale;
 }
+
+describeSuggestions(
+  () => market,
+  () => testBrowser,
+);
 
 describeExposure(
   () => market,

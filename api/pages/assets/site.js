@@ -23,4 +23,9 @@ for (const select of document.querySelectorAll("select[data-submits]")) {
   const send = () => select.closest("[popover]:popover-open") ?? select.form.requestSubmit();
   select.addEventListener("change", send);
 }
+/** What suggests is loaded by who is about to type. */
+const box = document.querySelector(".search [type=search]");
+const suggest = async () => (await import("./suggest.js")).offerSuggestions(box);
+if (box.matches(":focus")) void suggest();
+else box.addEventListener("focus", suggest, { once: true });
 for (const figure of document.querySelectorAll(".plot")) followPointer(figure);

@@ -8,7 +8,8 @@ import {
   switchChain,
   walletChain,
 } from "./client.js";
-import { make, openSheet, paragraph } from "./trade-sheet.js";
+import { make } from "./make.js";
+import { openSheet, paragraph } from "./trade-sheet.js";
 import { lastWallet, openTrade } from "./trade-store.js";
 import { fieldsView, hasFields, orderLinks, planView, stepsView } from "./trade-views.js";
 

@@ -1,4 +1,4 @@
-import { make } from "./trade-sheet.js";
+import { make } from "./make.js";
 
 /** The most that are traded at once. */
 const most = 50;

@@ -1,4 +1,5 @@
-import { field, make, paragraph } from "./trade-sheet.js";
+import { make } from "./make.js";
+import { field, paragraph } from "./trade-sheet.js";
 
 const pricePattern = "(?=.*[1-9])([0-9]{1,20}([.][0-9]{0,18})?|[.][0-9]{1,18})";
 

@@ -24,7 +24,8 @@ export type MarketSite = SiteContext & {
 };
 
 const modules = [
-  ...["live.js", "live-row.js", "chart.js", "copy.js", "number.js", "time.js"],
+  ...["live.js", "live-row.js", "chart.js", "copy.js", "make.js", "number.js"],
+  ...["suggest.js", "time.js"],
   ...[
     "trade.js",
     "trade-store.js",

@@ -56,6 +56,8 @@ export type PageOptions = {
    * kept apart.
    */
   readonly parameters?: readonly PageParameter[];
+  /** A part that a script puts into a page: sent without what is around each. */
+  readonly isFragment?: boolean;
   /** What is drawn for who shares it. */
   readonly card?: CardOf;
   /** As of a route. `mayAsk` counts a request to the API, which asking a node costs there: whether it fits. */
@@ -69,7 +71,7 @@ export type PageOptions = {
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
 export function servePage(site: SiteContext, handle: PageHandler, options: PageOptions = {}) {
   const { context, origin, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
-  const { parameters = [], prepare } = options;
+  const { parameters = [], prepare, isFragment = false } = options;
   const names = new Set<string>(parameters);
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
@@ -82,7 +84,7 @@ export function servePage(site: SiteContext, handle: PageHandler, options: PageO
         request,
         { feedOf, origin, context: { ...context, db: snapshot.db, now: () => now } },
         chainId,
-        { handle, names },
+        { handle, names, isFragment },
       ).then((made) => ({ ...made, position: snapshot.facts.answered }));
     const address = addressWith(request, ["chainId", ...parameters]);
     const asked = minPosition(request);
@@ -123,17 +125,22 @@ function sendUnshown(response: Response, { page, status, position, location }: U
   sendHtml(response, page, status);
 }
 
+type Making = Required<Pick<PageOptions, "isFragment">> & {
+  readonly handle: PageHandler;
+  readonly names: ReadonlySet<string>;
+};
+
 async function makePage(
   request: Request,
   site: Pick<SiteContext, "context" | "feedOf" | "origin">,
   chainId: ChainId,
-  { handle, names }: { handle: PageHandler; names: ReadonlySet<string> },
+  { handle, names, isFragment }: Making,
 ): Promise<Document | Unshown> {
   const { context, feedOf, origin } = site;
   const { chains } = context;
   const reader = openReader(context);
   const now = context.now();
-  const isLive = feedOf?.(chainId, "latest") !== undefined;
+  const isLive = !isFragment && feedOf?.(chainId, "latest") !== undefined;
   // Before everything else: what comes after it is sent to the open page, and is never missed.
   const after = isLive ? await feedPlace(reader.read, chainId) : undefined;
   const feed = after === undefined ? undefined : { after, prefix: context.market.prefix };
@@ -145,7 +152,7 @@ async function makePage(
   });
   const { path } = request;
   const parts = { chainId, chains, path, origin, requests: reader.requests(), now, feed };
-  const page = layout({ ...content, ...parts });
+  const page = isFragment ? content.body : layout({ ...content, ...parts });
   const { status = 200, leadsTo } = content;
   if (leadsTo !== undefined) return { page, status: 302, location: leadsTo };
   if (status !== 200) return { page, status };

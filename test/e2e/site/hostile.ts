@@ -15,6 +15,7 @@ import { strangeParts } from "#test/support/http/page-checks.ts";
 import type { ServedMarket } from "#test/support/http/served-market.ts";
 import { chainId } from "#test/support/http/served-market-data.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
+import { openSuggestions } from "./suggestions.ts";
 
 /** The media of the fixture are on hosts that do not exist: what their absence says is no complaint. */
 export const withoutMedia = (complaints: readonly string[]) =>
@@ -92,6 +93,16 @@ export function describeHostile(market: () => ServedMarket, testBrowser: () => T
         await page.close();
       },
     );
+
+    it("harms nobody who is about to search for it", async () => {
+      const url = `${market().v1.url}/?chainId=${chainId}`;
+      const { page, complaints } = await openSuggestions(context, { url, text: "punks" });
+      await page.getByRole("option", { name: "<script>" }).waitFor();
+      expect(await strangeParts(page)).toEqual([]);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(withoutMedia(complaints)).toEqual([]);
+      await page.close();
+    });
 
     it("leaves the rows of others readable beside its own", async () => {
       const { page } = await openPage(context);

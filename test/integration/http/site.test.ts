@@ -22,12 +22,25 @@ afterAll(() => market?.close());
 const maxHtmlBytes = 30 * 1_024;
 const maxScriptBytes = 10 * 1_024;
 const maxPageBytes = 100 * 1_024;
+/** Of what is loaded when the search box gets the focus. */
+const maxSuggestBytes = 2 * 1_024;
 
 type Page = { status: number; html: string; headers: Headers };
 
 async function open(path: string): Promise<Page> {
   const response = await fetch(market.v1.url + path, { headers: { accept: "text/html" } });
   return { status: response.status, html: await response.text(), headers: response.headers };
+}
+
+/** A script of the pages with all that it imports at its start: what is imported later is loaded when it is needed. */
+async function scriptsOf(name: string): Promise<string[]> {
+  const paths = new Set([`/assets/site/${name}`]);
+  for (const path of paths) {
+    const { html: text } = await open(path);
+    for (const [, one] of text.matchAll(/^(?:import|\}) .*?from "\.\/([\w-]+\.js)";$/gm))
+      paths.add(`/assets/site/${one}`);
+  }
+  return [...paths];
 }
 
 const Answer = z.object({
@@ -204,19 +217,7 @@ describe("a page", () => {
       const loaded = [
         ...html.matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g),
       ];
-      const scripts = [
-        "site",
-        "live",
-        "live-row",
-        "chart",
-        "copy",
-        "number",
-        "time",
-        "trade",
-        "trade-select",
-        "trade-sheet",
-        "trade-store",
-      ].map((one) => `/assets/site/${one}.js`);
+      const scripts = await scriptsOf("site.js");
       const sizes = await Promise.all(scripts.map(sizeOf));
       expect(sizes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(maxScriptBytes);
       const others = await Promise.all(loaded.map(([, one = ""]) => sizeOf(one)));
@@ -236,6 +237,16 @@ describe("a page", () => {
       expect(headers.get("referrer-policy")).toBe("no-referrer");
       expect(html).not.toMatch(/<[^>]+ (?:style|on\w+)=/);
     }
+  });
+
+  it("loads what suggests when somebody is about to search, and little of it", async () => {
+    const always = await scriptsOf("site.js");
+    const later = (await scriptsOf("suggest.js")).filter((one) => !always.includes(one));
+    expect(later).toContain("/assets/site/suggest.js");
+    const sizes = await Promise.all(
+      later.map(async (one) => gzipSync((await open(one)).html).length),
+    );
+    expect(sizes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(maxSuggestBytes);
   });
 
   it("names the requests that give its figures, and each is answered", async () => {
