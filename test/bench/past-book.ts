@@ -18,7 +18,6 @@ const SAMPLES = 40;
 /** Questions whose times do not count: connections, catalogs and plans. */
 const WARM_UPS = 5;
 const FIRST_PAGE = { limit: 51, offset: 0, after: null };
-const names = ["ownership", "collections", "coin_prices", "sales", "listings", "bids"];
 
 /** The book of a collection of 10,000 listed tokens, and of one of them, at blocks drawn of all. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
@@ -28,10 +27,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
     for (let from = 0; from < listings; from += BATCH)
       await appendListed(db, from, Math.min(from + BATCH, listings), contracts);
     await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
-    await deriveTargets(
-      db,
-      projections.filter(({ name }) => names.includes(name)),
-    );
+    await deriveTargets(db, projections);
     await sql`vacuum analyze`.execute(db);
     const of = `${facts} facts, ${contracts} contracts of ${TOKENS_OF_CONTRACT} listed tokens, minted evenly over the blocks`;
     return [

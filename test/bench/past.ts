@@ -3,6 +3,8 @@ import type { Hex } from "viem";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Point, resolvePoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
+import { momentOf } from "#projections/past/moment.ts";
+import { readPastFigures } from "#projections/past/read-past-figures.ts";
 import { readPastHolders } from "#projections/tokens/read-past-holders.ts";
 import { readPastToken } from "#projections/tokens/read-past-token.ts";
 import { readPastWalletTokens } from "#projections/tokens/read-past-wallet.ts";
@@ -16,18 +18,16 @@ const HOLDERS_SAMPLES = 40;
 const WARM_UPS = 10;
 const PAGE = { limit: 51, after: null };
 
-/** Owner of a token, tokens of a wallet and holders of a collection of 10,000 tokens, at blocks drawn of all. */
+/** Owner of a token, tokens of a wallet, and holders and figures of collections, at blocks drawn of all. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withLog({ facts }, async (db) => {
-    await deriveTargets(
-      db,
-      projections.filter(({ name }) => name === "ownership" || name === "collections"),
-    );
+    await deriveTargets(db, projections);
     await sql`vacuum analyze`.execute(db);
     return [
       ...(await measure(db, facts, await drawTokens(db))),
       ...(await measure(db, facts, await drawWallets(db))),
       ...(await measure(db, facts, await drawCollections(db))),
+      ...(await measure(db, facts, await drawSold(db))),
     ];
   });
 }
@@ -120,6 +120,20 @@ async function drawCollections(db: Database): Promise<Drawn> {
     questions: Array.from({ length: HOLDERS_SAMPLES + WARM_UPS }, (_, at) => (point) => {
       const contractId = rows[at % rows.length]?.contractId ?? 0;
       return readPastHolders(db, [contractId], point, PAGE);
+    }),
+  };
+}
+
+async function drawSold(db: Database): Promise<Drawn> {
+  const { rows } = await sql<{ contractId: number; sales: bigint }>`
+    select contract_id as "contractId", count(*) as sales from sales.sale
+    group by contract_id order by sales desc, contract_id limit ${HOLDERS_SAMPLES}`.execute(db);
+  return {
+    ...{ name: "figures of a collection", goalMs: 300 },
+    of: `the ${rows.length} contracts with most sales: ${rows.at(-1)?.sales} to ${rows[0]?.sales}`,
+    questions: Array.from({ length: HOLDERS_SAMPLES + WARM_UPS }, (_, at) => async (point) => {
+      const contractId = rows[at % rows.length]?.contractId ?? 0;
+      return readPastFigures(db, [contractId], await momentOf(db, point, { block: point.block }));
     }),
   };
 }

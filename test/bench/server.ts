@@ -113,14 +113,17 @@ export async function inScopes(
   return figures;
 }
 
-/** Derives only the chosen projections, up to the log's head. */
+/** Derives only the chosen projections, up to the log's head; each reads those before it with statistics, as a rebuild does. */
 export async function deriveTargets(
   db: Database,
   chosen: readonly Projection[],
 ): Promise<Target[]> {
   for (const { name } of projections) await dropTarget(db, schemaOf(name));
   const targets = chosen.map(targetOf);
-  for (const target of targets) await deriveInBulk(db, target);
+  for (const target of targets) {
+    await deriveInBulk(db, target);
+    await sql`analyze`.execute(db);
+  }
   return targets;
 }
 
