@@ -161,7 +161,7 @@ export function describeV1(baseUrl: string, routes: readonly V1Route[]) {
 
 function describe(routes: readonly V1Route[]) {
   const info = {
-    title: "NFT market data and order book",
+    title: "Order book of record",
     version: interfaceVersion,
     description:
       `Collections, tokens and sales of ${numberedChains}. ` +

@@ -29,6 +29,7 @@ const pages = {
   call: "/docs/operations/getBuyData",
   errors: "/docs/errors",
   guide: "/docs/guides/keys-and-limits",
+  handbook: "/docs/guides/operating",
   recipe: "/docs/guides/recipes-receive-webhooks",
   search: "/docs?q=royalty",
 };

@@ -33,7 +33,7 @@ const siteDescription =
 const unlisted = html`<meta name="robots" content="noindex">`;
 
 export const marketSite: Website = {
-  name: "NFT market data",
+  name: "Order book of record",
   assets: "/assets/site",
   files: "site",
 };

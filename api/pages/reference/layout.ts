@@ -28,12 +28,12 @@ export const referenceSite: Website = {
   files: "reference",
 };
 
-/** Of the guides and recipes, which are those of all references. */
+/** Of a text about all references. */
 export type GuideEntry = {
   readonly path: string;
   readonly title: string;
-  /** Led to by another one, and not by the contents. */
-  readonly isBelow: boolean;
+  /** Its heading in the contents; null: another text leads to it. */
+  readonly group: string | null;
 };
 
 type ReferencePage = {
@@ -84,13 +84,25 @@ export function operationsByTag(
 function contents(api: ReferenceApi, guides: readonly GuideEntry[], current: string): Html {
   const link = (href: string, text: string | Html) =>
     html`<li><a href="${href}"${href === current && html` aria-current="page"`}>${text}</a></li>`;
-  const endpoints = operationsByTag(api.document).map(
-    ([tag, operations]) =>
-      html`<h2>${tag}</h2><ul>${operations.map((one) => link(operationPath(api, one), html`${titleOf(one)}${methodMark(one)}`))}</ul>`,
+  const list = (heading: string, links: readonly Html[]) =>
+    html`<h2>${heading}</h2><ul>${links}</ul>`;
+  const endpoints = operationsByTag(api.document).map(([tag, operations]) =>
+    list(
+      tag,
+      operations.map((one) =>
+        link(operationPath(api, one), html`${titleOf(one)}${methodMark(one)}`),
+      ),
+    ),
   );
+  const [first, ...others] = [...Map.groupBy(guides, ({ group }) => group)].flatMap(
+    ([group, entries]) =>
+      group === null ? [] : [[group, entries.map((one) => link(one.path, one.title))] as const],
+  );
+  const errors = link(`${api.path}/errors`, "Error codes");
   return html`<nav aria-label="Contents">
-${guides.length > 0 && html`<h2>Guides</h2><ul>${guides.map((one) => !one.isBelow && link(one.path, one.title))}${link(`${api.path}/errors`, "Error codes")}</ul>`}
+${first !== undefined && list(first[0], [...first[1], errors])}
 ${endpoints}
+${others.map(([group, links]) => list(group, links))}
 </nav>`;
 }
 
