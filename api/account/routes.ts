@@ -2,13 +2,8 @@ import { accountChain } from "#chains/index.ts";
 import { eventTypes } from "#projections/activity/feed-events.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/api-profile.ts";
-import {
-  describeRoutes,
-  failures,
-  resumption,
-  sharedResponse,
-  thisDocument,
-} from "../http/openapi.ts";
+import { describeRoutes, resumption, thisDocument } from "../http/openapi.ts";
+import { failures, sharedResponse } from "../http/openapi-responses.ts";
 import { parameterRefusals } from "../http/query.ts";
 import { describedFor, operatorAt } from "../reference/described.ts";
 import { activity, walletActivity } from "./activity.ts";
