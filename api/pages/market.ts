@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { chainNames } from "#chains/index.ts";
+import { type ChainId, chainNames } from "#chains/index.ts";
 import { formatProvedShare } from "#projections/log/chain-state.ts";
 import { listActivity } from "../v1/activity.ts";
 import { type Collection, listCollections } from "../v1/collections/collections.ts";
@@ -7,8 +7,9 @@ import { floorLines } from "../v1/collections/floors.ts";
 import { status } from "../v1/status.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "./kit/activity-table.ts";
 import { type Html, html } from "./kit/html.ts";
-import { activityLink, pageLink } from "./kit/links.ts";
+import { pageLink } from "./kit/links.ts";
 import { picture } from "./kit/media.ts";
+import { mergedPage } from "./kit/merged-list.ts";
 import { amount, change, coinSymbol, formatCount, formatNumber, none } from "./kit/number.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { nameOr, shortHex } from "./kit/text.ts";
@@ -16,40 +17,29 @@ import type { PageContent, Visit } from "./kit/visit.ts";
 
 const perPage = 20;
 
-/** The market of a chain: collections by what was traded, and what happens now. */
+/** The market of a chain, or of all: collections by what was traded, and what happens now. */
 export async function marketPage(visit: Visit): Promise<PageContent> {
-  const { chainId, read, parameter, now } = visit;
-  const chain = { chainId: String(chainId) };
+  const { listed, read, parameter, now } = visit;
   const period = windows.find((one) => one === parameter("period")) ?? "24h";
   const sort = sorts.find((one) => one === parameter("sort")) ?? "volume";
-  const cursor = parameter("cursor");
   const excludesWash = parameter("exclude_wash") === "true";
-  const [{ data: rows, meta }, { data: recent }, progress, proof] = await Promise.all([
-    read(listCollections, {
-      query: {
-        ...chain,
-        period,
-        sort,
-        cursor: cursor || undefined,
-        per_page: String(perPage),
-        exclude_wash: excludesWash ? "true" : undefined,
-      },
+  const ranked = { period, sort, exclude_wash: excludesWash ? "true" : undefined };
+  const [{ rows, next }, recent, progress, proofs] = await Promise.all([
+    mergedPage({
+      ...{ chains: listed, cursor: parameter("cursor"), perPage },
+      read: (one, slice) =>
+        read(listCollections, { query: { chainId: String(one), ...ranked, ...slice } }),
+      rankOf: (row) => rankOf(row, { period, sort, excludesWash }),
     }),
-    read(listActivity, { query: { ...chain, per_page: "12" } }),
-    progressNote(visit),
-    proofNote(visit),
+    newestActivity(visit, { perPage: 12 }),
+    Promise.all(listed.map((one) => progressNote(visit, one))),
+    Promise.all(listed.map((one) => proofNote(visit, one))),
   ]);
   const lines = await floorLinesOf(visit, rows);
+  const { choice, name } = choiceOn(visit);
   const link = (more: Record<string, string | undefined>) =>
-    pageLink("/", {
-      chainId,
-      period,
-      sort,
-      exclude_wash: excludesWash ? "true" : undefined,
-      ...more,
-    });
-  const next = meta?.next_cursor ?? null;
-  const body = html`<h1>NFTs on ${chainNames[chainId]}</h1>
+    pageLink("/", { chainId: choice, ...ranked, ...more });
+  const body = html`<h1>NFTs on ${name}</h1>
 ${progress}
 ${panel({
   id: "collections",
@@ -58,30 +48,74 @@ ${panel({
     "Length of time",
     windows.map((one) => ({ href: link({ period: one }), text: one, isCurrent: one === period })),
   ),
-  body: html`${washSwitch(excludesWash, link)}${ranking(rows, lines, { period, sort, link, chainId })}${nextPage(next && link({ cursor: next }))}`,
+  body: html`${washSwitch(excludesWash, link)}${ranking(rows, lines, { period, sort, link, listed })}${nextPage(next && link({ cursor: next }))}`,
 })}
 ${panel({
   id: "activity",
   title: "Now",
-  aside: html`${liveSwitch}<a href="${activityLink(chainId)}">All activity</a>`,
-  body: activityTable(recent, { now, caption: "Newest activity", isLive: true }),
+  aside: html`${liveSwitch}<a href="${pageLink("/activity", { chainId: choice })}">All activity</a>`,
+  body: activityTable(recent.rows, {
+    ...{ now, caption: "Newest activity", isLive: true, hasChains: listed.length > 1 },
+  }),
 })}
-${proof}`;
-  return { title: `NFTs on ${chainNames[chainId]}`, body, live: {} };
+${proofs}`;
+  return { title: `NFTs on ${name}`, body, live: {} };
 }
+
+/** What the page shows, for its links and its title. */
+function choiceOn({ listed, chainId }: Visit) {
+  return listed.length > 1
+    ? { choice: "all" as const, name: "all chains" }
+    : { choice: chainId, name: chainNames[chainId] };
+}
+
+type Ranked = {
+  readonly period: (typeof windows)[number];
+  readonly sort: Sort;
+  readonly excludesWash: boolean;
+};
+
+/** What collections of different chains are compared by: money in USD. */
+function rankOf(
+  { stats }: RankedCollection,
+  { period, sort, excludesWash }: Ranked,
+): number | null {
+  if (sort === "floor") return stats.floor === null ? 0 : stats.floor.usd;
+  if (sort === "change") return stats.change[period];
+  if (sort === "sales") return stats.sales[period] ?? 0;
+  if (sort !== "volume") return stats[sort];
+  const usd = stats.volumeUsd[period] ?? null;
+  const [volume, wash] = [stats.volume[period] ?? 0, stats.washVolume[period] ?? 0];
+  return usd === null || !excludesWash || volume === 0 ? usd : usd * (1 - wash / volume);
+}
+
+type ActivitySlice = { readonly perPage: number; readonly type?: string; readonly cursor?: string };
+
+const newestActivity = (
+  { listed, read }: Visit,
+  { perPage, type = "", cursor = "" }: ActivitySlice,
+) =>
+  mergedPage({
+    ...{ chains: listed, cursor, perPage },
+    read: (one, slice) =>
+      read(listActivity, { query: { chainId: String(one), type: type || undefined, ...slice } }),
+    rankOf: ({ timestamp }) => Date.parse(timestamp),
+  });
 
 /** In the order of the rows. */
 async function floorLinesOf(
-  { chainId, read }: Visit,
+  { listed, read }: Visit,
   rows: readonly RankedCollection[],
 ): Promise<Line[]> {
-  if (rows.length === 0) return [];
-  const collections = rows.map(({ address }) => address).join();
-  const { data } = await read(floorLines, {
-    query: { chainId: String(chainId), collections, days: "7" },
-  });
-  const points = new Map<string, Line>(data.map((line) => [line.address, line.points]));
-  return rows.map(({ address }) => points.get(address) ?? []);
+  const linesOn = async (one: ChainId) => {
+    const collections = rows.filter(({ chainId }) => chainId === one).map(({ address }) => address);
+    if (collections.length === 0) return [];
+    const query = { chainId: String(one), collections: collections.join(), days: "7" };
+    const { data } = await read(floorLines, { query });
+    return data.map(({ address, points }): [string, Line] => [`${one} ${address}`, points]);
+  };
+  const lines = new Map((await Promise.all(listed.map(linesOn))).flat());
+  return rows.map(({ chainId, address }) => lines.get(`${chainId} ${address}`) ?? []);
 }
 
 type RankedCollection = z.output<typeof Collection>;
@@ -94,7 +128,7 @@ type Sort = (typeof sorts)[number];
 type Link = (more: Record<string, string | undefined>) => string;
 
 type Ranking = {
-  readonly chainId: RankedCollection["chainId"];
+  readonly listed: readonly ChainId[];
   readonly period: (typeof windows)[number];
   readonly sort: Sort;
   readonly link: Link;
@@ -113,8 +147,7 @@ function ranking(
   lines: readonly Line[],
   options: Ranking,
 ): Html {
-  const { chainId, period, link } = options;
-  const symbol = coinSymbol(chainId);
+  const { listed, period, link } = options;
   const sortable = (sort: Sort, text: string) => {
     const isSorted = sort === options.sort;
     const mark = isSorted && html` <span aria-hidden="true">↓</span>`;
@@ -129,26 +162,35 @@ function ranking(
     rows.map((row, index) => ({ ...row, line: lines[index] ?? [] })),
     [
       { head: "Collection", cell: nameCell, isHead: true },
+      ...(listed.length > 1 ? [chainColumn] : []),
       {
         ...sortable("volume", `Volume ${period}`),
         isNumber: true,
-        cell: ({ stats }) =>
-          amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null }),
+        cell: ({ chainId, stats }) =>
+          amount({
+            wei: stats.volumeWei[period],
+            symbol: coinSymbol(chainId),
+            usd: stats.volumeUsd[period] ?? null,
+          }),
       },
       {
         head: "Wash volume",
         isNumber: true,
         isMinor: true,
-        cell: ({ stats }) =>
+        cell: ({ chainId, stats }) =>
           (stats.washSales[period] ?? 0) === 0
             ? none
-            : amount({ wei: stats.washVolumeWei[period], symbol }),
+            : amount({ wei: stats.washVolumeWei[period], symbol: coinSymbol(chainId) }),
       },
       {
         ...sortable("floor", "Floor"),
         isNumber: true,
-        cell: ({ stats: { floor } }) =>
-          amount({ wei: floor?.priceWei, symbol: floor?.currency ?? symbol, usd: floor?.usd }),
+        cell: ({ chainId, stats: { floor } }) =>
+          amount({
+            wei: floor?.priceWei,
+            symbol: floor?.currency ?? coinSymbol(chainId),
+            usd: floor?.usd,
+          }),
       },
       {
         ...sortable("change", "Change"),
@@ -187,6 +229,12 @@ function ranking(
   );
 }
 
+const chainColumn = {
+  head: "Chain",
+  cell: ({ chainId }: RankedCollection) => chainNames[chainId],
+  isPlain: true,
+};
+
 function nameCell({ chainId, slug, address, name, media, verified, urls }: RankedCollection): Html {
   return html`<span class="named">${picture({ chainId, contract: address, imageUrl: media.imageUrl }, "", "row")}<span><a href="${urls.collection}">${nameOr(name, slug === null || slug === address ? shortHex(address) : slug)}</a>${verified && html` <span class="mark good" title="verified">✓<span class="unseen">verified</span></span>`}</span></span>`;
 }
@@ -217,7 +265,7 @@ function sparkline(points: readonly Point[], about: string): Html {
 const toTenth = (value: number): number => Math.round(10 * value) / 10;
 
 /** What is not current yet, in words, while an installation is empty or catching up; nothing when it is current. */
-async function progressNote({ chainId, read }: Visit): Promise<Html | false> {
+async function progressNote({ read }: Visit, chainId: ChainId): Promise<Html | false> {
   const { data } = await read(status, {});
   const chain = data.chains.find((one) => one.chainId === chainId);
   const name = chainNames[chainId];
@@ -251,7 +299,7 @@ async function progressNote({ chainId, read }: Visit): Promise<Html | false> {
 }
 
 /** How far down the chain's history is proved, for those who ask why figures can be believed. */
-async function proofNote({ chainId, read }: Visit): Promise<Html | false> {
+async function proofNote({ read }: Visit, chainId: ChainId): Promise<Html | false> {
   const { data } = await read(status, {});
   const history = data.chains.find((one) => one.chainId === chainId)?.history ?? null;
   if (history === null || history.share === null) return false;
@@ -267,25 +315,21 @@ const maxLagFacts = 5_000;
 const note = (title: string, text: string): Html =>
   html`<div class="notice" role="status"><strong>${title}</strong><p>${text} <a href="/status">Details</a></p></div>`;
 
-/** What happens on a chain, live. */
-export async function activityPage({ chainId, read, parameter, now }: Visit): Promise<PageContent> {
+/** What happens on a chain, or on all, live. */
+export async function activityPage(visit: Visit): Promise<PageContent> {
+  const { listed, parameter, now } = visit;
   const type = chosenKind(parameter("type"));
   const cursor = parameter("cursor");
-  const { data, meta } = await read(listActivity, {
-    query: {
-      chainId: String(chainId),
-      type: type || undefined,
-      cursor: cursor || undefined,
-      per_page: "50",
-    },
-  });
-  const next = meta?.next_cursor ?? null;
-  const link = (more: Record<string, string>) => pageLink("/activity", { chainId, ...more });
-  const body = html`<h1>Activity on ${chainNames[chainId]}</h1>
+  const { rows, next } = await newestActivity(visit, { perPage: 40, type, cursor });
+  const { choice, name } = choiceOn(visit);
+  const link = (more: Record<string, string>) =>
+    pageLink("/activity", { chainId: choice, ...more });
+  const isLive = cursor === "";
+  const body = html`<h1>Activity on ${name}</h1>
 ${panel({
   id: "activity",
-  title: cursor === "" ? "Newest" : "Earlier",
-  aside: cursor === "" && liveSwitch,
+  title: isLive ? "Newest" : "Earlier",
+  aside: isLive && liveSwitch,
   body: html`${tabs(
     "Kinds of activity",
     activityKinds.map(([value, text]) => ({
@@ -293,11 +337,8 @@ ${panel({
       text,
       isCurrent: value === type,
     })),
-  )}${activityTable(data, { now, caption: "Activity", isLive: cursor === "" })}${nextPage(next && link({ type, cursor: next }))}`,
+  )}${activityTable(rows, { now, caption: "Activity", isLive, hasChains: listed.length > 1 })}${nextPage(next && link({ type, cursor: next }))}`,
 })}`;
-  return {
-    title: `Activity on ${chainNames[chainId]}`,
-    body,
-    ...(cursor === "" && { live: type === "" ? {} : { type } }),
-  };
+  const title = `Activity on ${name}`;
+  return { title, body, ...(isLive && { live: type === "" ? {} : { type } }) };
 }

@@ -21,7 +21,11 @@ const ofCollection = [
 
 /** Every page, by its path. */
 export const pages: readonly SitePage[] = [
-  ["/", marketPage, { parameters: ["cursor", "exclude_wash", "period", "sort"] }],
+  [
+    "/",
+    marketPage,
+    { parameters: ["cursor", "exclude_wash", "period", "sort"], hasAllChains: true },
+  ],
   ["/collections/{collection}", collectionPage, { parameters: ofCollection, card: collectionCard }],
   [
     "/collections/{collection}/tokens/{tokenId}",
@@ -33,7 +37,7 @@ export const pages: readonly SitePage[] = [
   ["/listings/{askId}", listingPage, { card: listingCard }],
   ["/bids/{bidId}", bidPage, { card: bidCard }],
   ["/wallets/{wallet}", walletPage, { parameters: [...ofMoment, "cursor", "view"] }],
-  ["/activity", activityPage, { parameters: ["cursor", "type"] }],
+  ["/activity", activityPage, { parameters: ["cursor", "type"], hasAllChains: true }],
   ["/status", statusPage],
   ["/search", searchPage, { parameters: ["q"], prepare: prepareSearch }],
   [

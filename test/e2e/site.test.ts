@@ -23,6 +23,7 @@ import { openServedMarket, type ServedMarket } from "../support/http/served-mark
 import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
 import { seedsOf } from "../support/thoroughness.ts";
+import { describeAllChains } from "./site/all-chains.ts";
 import { describeExposure } from "./site/exposure.ts";
 import { describeHostile, withoutMedia } from "./site/hostile.ts";
 import { describeStreams } from "./site/live.ts";
@@ -362,6 +363,8 @@ async function newestSale(): Promise<z.output<typeof SaleRow>> {
   if (sale === undefined) throw new Error("nothing was sold");
   return sale;
 }
+
+describeAllChains(() => testBrowser);
 
 describeSuggestions(
   () => market,

@@ -1,7 +1,7 @@
 import { formatEther, formatNumber } from "./number.js";
 import { relative } from "./time.js";
 
-const { chain: chainId, prefix, marketplaces } = document.body.dataset;
+const { prefix, marketplaces } = document.body.dataset;
 /** Marketplaces' names for visitors, by those on the wire. */
 const marketplaceNames = new Map(Object.entries(JSON.parse(marketplaces ?? "{}")));
 
@@ -39,14 +39,15 @@ function element(name, attributes, ...children) {
 
 const short = (hex) => (hex.length <= 14 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`);
 const shortId = (id) => (id.length <= 12 ? id : `${id.slice(0, 5)}…${id.slice(-5)}`);
-const page = (...words) => `/${words.map(encodeURIComponent).join("/")}?chainId=${chainId}`;
+const page = ({ chainId }, ...words) =>
+  `/${words.map(encodeURIComponent).join("/")}?chainId=${chainId}`;
 
 function link(href, text, attributes = {}) {
   return element("a", { href, ...attributes }, text);
 }
 
-const hex = (folder, value) =>
-  link(page(folder, value), short(value), { class: "hex", title: value });
+const hex = (event, folder, value) =>
+  link(page(event, folder, value), short(value), { class: "hex", title: value });
 
 const quiet = (text) => element("span", { class: "quiet" }, text);
 
@@ -69,37 +70,43 @@ function price({ priceWei, currency }) {
 }
 
 /** The word links to the page of the row. */
-function kind({ type, saleId, orderHash }) {
+function kind(event) {
+  const { type, saleId, orderHash } = event;
   const word = element("span", { class: `kind ${type}` }, type);
-  if (saleId !== null) return link(page("sales", saleId), word);
+  if (saleId !== null) return link(page(event, "sales", saleId), word);
   if (type !== "listing" && type !== "offer") return word;
-  return link(page(type === "offer" ? "bids" : "listings", `${prefix}-${orderHash}`), word);
+  return link(page(event, type === "offer" ? "bids" : "listings", `${prefix}-${orderHash}`), word);
 }
 
 /** The collection as another row of the page names it. */
-function collection({ contract }, rows) {
-  if (contract === null) return none();
-  const named = rows.querySelector(`tr[data-contract="${contract}"] td[data-column="collection"]`);
-  return named?.firstElementChild?.cloneNode(true) ?? hex("collections", contract);
+function collection(event, rows) {
+  if (event.contract === null) return none();
+  const named = rows.querySelector(
+    `tr[data-contract="${contractOf(event)}"] td[data-column="collection"]`,
+  );
+  return named?.firstElementChild?.cloneNode(true) ?? hex(event, "collections", event.contract);
 }
+
+const contractOf = ({ chainId, contract }) => `${chainId}/${contract}`;
 
 /** The smallest picture, as `kit/media.ts` shows it in rows. */
 function withPicture(subject, ...content) {
-  const src = `/pictures/${chainId}/${subject}/96`;
+  const src = `/pictures/${subject}/96`;
   const shown = { width: "36", height: "36", decoding: "async", referrerpolicy: "no-referrer" };
   const image = element("img", { src, alt: "", loading: "lazy", ...shown });
   const media = element("span", { class: "media" }, image);
   return element("span", { class: "named" }, media, element("span", {}, ...content));
 }
 
-function token({ contract, tokenId, quantity }) {
+function token(event) {
+  const { contract, tokenId, quantity } = event;
   if (contract === null) return quiet("any");
-  if (tokenId === null) return withPicture(`${contract}`, quiet("any"));
-  const href = page("collections", contract, "tokens", tokenId);
+  if (tokenId === null) return withPicture(contractOf(event), quiet("any"));
+  const href = page(event, "collections", contract, "tokens", tokenId);
   const name = link(href, `#${shortId(tokenId)}`, { title: `#${tokenId}` });
   const isOne = quantity === null || quantity === "1";
   return withPicture(
-    `${contract}/${tokenId}`,
+    `${contractOf(event)}/${tokenId}`,
     name,
     ...(isOne ? [] : [" ", quiet(`× ${quantity}`)]),
   );
@@ -116,18 +123,20 @@ const cells = {
   collection,
   token,
   price,
-  from: ({ from }) => (from === null ? quiet("nobody") : hex("wallets", from)),
-  to: ({ to }) => (to === null ? none() : hex("wallets", to)),
+  chain: ({ chain }) => chain,
+  from: (event) => (event.from === null ? quiet("nobody") : hex(event, "wallets", event.from)),
+  to: (event) => (event.to === null ? none() : hex(event, "wallets", event.to)),
   marketplace: ({ marketplace }) =>
     marketplace === null ? none() : (marketplaceNames.get(marketplace) ?? marketplace),
-  transaction: ({ txHash }) => (txHash === null ? quiet("signed") : hex("transactions", txHash)),
+  transaction: (event) =>
+    event.txHash === null ? quiet("signed") : hex(event, "transactions", event.txHash),
   time,
 };
 
 /** A row for an event, as the server makes it, with the columns of the table that it is put into. */
 export function rowOf(event, rows) {
   const row = element("tr", { "data-key": keyOf(event), class: "arrives" });
-  if (event.contract !== null) row.dataset.contract = event.contract;
+  if (event.contract !== null) row.dataset.contract = contractOf(event);
   const deal = dealOf(event);
   if (deal) row.dataset.deal = deal;
   const heads = rows.closest("table").querySelectorAll("thead th");

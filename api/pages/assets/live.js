@@ -13,10 +13,10 @@ const lostStatus = 422;
 
 /** Follows the feed into the page's table of activity, while the page is seen and its reader does not pause it. */
 export function followFeed() {
-  const { live: url, token, contracts, after } = document.body.dataset;
+  const { live, token, contracts } = document.body.dataset;
   const rows = document.getElementById("live-rows");
   const box = document.getElementById("live");
-  if (url === undefined || rows === null || box === null) return;
+  if (live === undefined || rows === null || box === null) return;
   const state = box.querySelector(".state");
   // Apart from the state, which screen readers announce when it changes: not every event.
   const count = box.querySelector(".count");
@@ -43,20 +43,28 @@ export function followFeed() {
   const onFailure = () => show("waiting", "reconnecting");
   // What happened meanwhile is on the page as it is now, with the feed's end of now.
   const onLost = () => location.reload();
-  const stream = openStream(url, { after, onOpen: showLive, onFailure, onLost, receive });
+  const streams = JSON.parse(live).map(({ url, after, ...chain }) =>
+    openStream(url, {
+      ...{ after, onOpen: showLive, onFailure, onLost },
+      receive: (event) => receive({ ...event, ...chain }),
+    }),
+  );
   const open = () => {
-    if (!isPaused && !document.hidden) stream.open();
+    if (!isPaused && !document.hidden) for (const stream of streams) stream.open();
+  };
+  const close = () => {
+    for (const stream of streams) stream.close();
   };
   button.addEventListener("click", () => {
     isPaused = !isPaused;
     button.textContent = isPaused ? "Resume" : "Pause";
     if (isPaused) {
-      stream.close();
+      close();
       show("paused", "paused");
     } else open();
   });
-  document.addEventListener("visibilitychange", () => (document.hidden ? stream.close() : open()));
-  addEventListener("pagehide", stream.close);
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  addEventListener("pagehide", close);
   addEventListener("pageshow", open);
   box.hidden = false;
   open();

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { ActivityItem } from "#api/v1/activity.ts";
+import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "./html.ts";
 import { bidLink, listingLink, saleLink, toCollection, toTransaction, toWallet } from "./links.ts";
 import { picturedToken, withPicture } from "./media.ts";
@@ -12,6 +13,8 @@ type Item = z.output<typeof ActivityItem>;
 type Options = {
   readonly now: Date;
   readonly caption: string;
+  /** Rows are of several chains. */
+  readonly hasChains?: boolean;
   /** Columns that would say the same in every row. */
   readonly without?: readonly ("collection" | "token")[];
   /** New rows arrive at the top while the page is open. */
@@ -23,7 +26,7 @@ type Options = {
 
 /** What happened, newest first. */
 export function activityTable(items: readonly Item[], options: Options): Html {
-  const { now, caption, without = [], isLive = false, isWhole = false } = options;
+  const { now, caption, without = [], hasChains, isLive = false, isWhole = false } = options;
   const { empty = "Nothing happened yet." } = options;
   const columns: (TableColumn<Item> | false)[] = [
     {
@@ -45,6 +48,12 @@ export function activityTable(items: readonly Item[], options: Options): Html {
       name: "collection",
       head: "Collection",
       cell: collectionOf,
+      isPlain: true,
+    },
+    hasChains === true && {
+      name: "chain",
+      head: "Chain",
+      cell: ({ chainId }) => chainNames[chainId],
       isPlain: true,
     },
     {
@@ -86,7 +95,7 @@ export function activityTable(items: readonly Item[], options: Options): Html {
       caption,
       keyOf: eventKey,
       dealOf,
-      contractOf: ({ contract }) => contract,
+      contractOf: ({ chainId, contract }) => contract && `${chainId}/${contract}`,
       empty,
       ...(isLive && { id: "live-rows" }),
     },

@@ -1,4 +1,5 @@
 import { type ChainId, chainNames } from "#chains/index.ts";
+import type { ChainChoice } from "./chain-choice.ts";
 import { asOf, menuLink, pageDocument, refusal, type Website } from "./document.ts";
 import { type Html, html } from "./html.ts";
 import { activityLink, marketLink, pageLink } from "./links.ts";
@@ -6,15 +7,16 @@ import { sharingHead } from "./preview.ts";
 import { marketplaceNames, plainText } from "./text.ts";
 import type { LiveFilter, PageContent } from "./visit.ts";
 
-type FeedPlace = {
-  /** Events up to here are on the page. */
-  readonly after: string;
+type FeedPlaces = {
+  /** Events of a chain up to here are on the page. */
+  readonly places: readonly { readonly chainId: ChainId; readonly after: string }[];
   /** Of the ids of orders taken in here. */
   readonly prefix: string;
 };
 
 type Layout = PageContent & {
   readonly chainId: ChainId;
+  readonly choice: ChainChoice;
   readonly chains: readonly ChainId[];
   readonly path: string;
   /** Where the pages are served, without a trailing slash. */
@@ -23,7 +25,7 @@ type Layout = PageContent & {
   readonly requests: readonly string[];
   readonly now: Date;
   /** Where the page goes on in the feed; without it the page is not live. */
-  readonly feed?: FeedPlace | undefined;
+  readonly feed?: FeedPlaces | undefined;
 };
 
 const siteDescription =
@@ -40,25 +42,27 @@ export const marketSite: Website = {
 
 /** A complete page. */
 export function layout({ title, description, body, live, search, ...page }: Layout): Html {
-  const { chainId, chains, path, requests, now, feed, origin, status = 200 } = page;
-  const { preview = { canonical: pageLink(path, { chainId }) }, isUnlisted = false } = page;
+  const { chainId, choice, chains, path, requests, now, feed, origin, status = 200 } = page;
+  const canonical = pageLink(path, { chainId: choice });
+  const { preview = { canonical }, isUnlisted = false } = page;
   const isShown = status === 200;
   const shared = { site: marketSite, title };
   return pageDocument(marketSite, {
     title,
     body,
-    home: marketLink(chainId),
+    home: "/",
     head: html`${isShown ? sharingHead({ ...shared, origin, description: plainText(description ?? "") || siteDescription, preview }) : unlisted}${isShown && isUnlisted && unlisted}
 <link rel="manifest" href="/site.webmanifest">
 <meta name="theme-color" content="#2456d6">`,
-    bodyAttributes: html` data-chain="${chainId}"${live && feed !== undefined && liveAttributes(live, chainId, feed)}`,
-    bar: html`<nav class="chains" aria-label="Chain">${chains.map((one) => chainLink(one, chainId, path))}</nav>
+    bodyAttributes:
+      live && feed !== undefined && feed.places.length > 0 && liveAttributes(live, feed),
+    bar: html`<nav class="chains" aria-label="Chain">${chainChoices(chains).map((one) => chainLink(one, choice, path))}</nav>
 <form class="search" action="/search" method="get" role="search">
 <input type="hidden" name="chainId" value="${chainId}">
-<input type="search" name="q" value="${search ?? ""}" maxlength="300" placeholder="Collection, token, wallet, transaction" aria-label="Search ${chainNames[chainId]}">
+<input type="search" name="q" value="${search ?? ""}" maxlength="300" placeholder="Collection, token, wallet, transaction" aria-label="Search">
 <button>Search</button>
 </form>
-<nav class="menu" aria-label="Main">${menuLink(marketLink(chainId), "Market", path === "/")}${menuLink(activityLink(chainId), "Activity", path === "/activity")}${menuLink("/docs", "API")}${menuLink("/developers", "Keys")}</nav>`,
+<nav class="menu" aria-label="Main">${menuLink("/", "Market", path === "/")}${menuLink("/activity", "Activity", path === "/activity")}${menuLink("/docs", "API")}${menuLink("/developers", "Keys")}</nav>`,
     footer: html`${requests.length > 0 && sources(requests)}
 <p>${asOf(now)} <a href="/status">Status</a> · <a href="/docs/guides/changelog">Changelog</a> · <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a></p>`,
   });
@@ -70,18 +74,26 @@ const sources = (requests: readonly string[]): Html =>
 
 function liveAttributes(
   { collection, contracts, token, wallet, type }: LiveFilter,
-  chainId: ChainId,
-  { after, prefix }: FeedPlace,
+  { places, prefix }: FeedPlaces,
 ): Html {
-  const stream = pageLink("/live", { chainId, collection, wallet, type });
-  return html` data-live="${stream}" data-after="${after}" data-prefix="${prefix}" data-marketplaces="${JSON.stringify(Object.fromEntries(marketplaceNames))}"${token !== undefined && html` data-token="${token}"`}${contracts !== undefined && html` data-contracts="${contracts.join(" ")}"`}`;
+  const streams = places.map(({ chainId, after }) => ({
+    ...{ chainId, after, chain: chainNames[chainId] },
+    url: pageLink("/live", { chainId, collection, wallet, type }),
+  }));
+  return html` data-live="${JSON.stringify(streams)}" data-prefix="${prefix}" data-marketplaces="${JSON.stringify(Object.fromEntries(marketplaceNames))}"${token !== undefined && html` data-token="${token}"`}${contracts !== undefined && html` data-contracts="${contracts.join(" ")}"`}`;
 }
 
+const chainChoices = (chains: readonly ChainId[]): readonly ChainChoice[] =>
+  chains.length > 1 ? ["all", ...chains] : chains;
+
 /** Lists of a chain have the same page on the other chain; a row has not. */
-function chainLink(one: ChainId, current: ChainId, path: string): Html {
+function chainLink(one: ChainChoice, current: ChainChoice, path: string): Html {
   const same = path === "/activity" ? path : "/";
-  return html`<a href="${pageLink(same, { chainId: one })}"${one === current && html` aria-current="true"`}>${chainNames[one]}</a>`;
+  return html`<a href="${pageLink(same, { chainId: one })}"${one === current && html` aria-current="true"`}>${choiceName(one)}</a>`;
 }
+
+const choiceName = (choice: ChainChoice): string =>
+  choice === "all" ? "All chains" : chainNames[choice];
 
 /** A page about what could not be shown, with ways on. */
 export function refusedPage(chainId: ChainId, status: number, message: string): PageContent {

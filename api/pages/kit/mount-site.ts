@@ -10,8 +10,9 @@ import { limitPictures, picturePaths, servePictures } from "#api/pictures/serve-
 import type { MediaLinks } from "#api/v1/media-links.ts";
 import { defaultChain } from "#chains/index.ts";
 import { reject } from "#projections/domain/rejection.ts";
+import { chainOf } from "./chain-choice.ts";
 import { busyPage, limitedPage, marketSite, unknownPage } from "./layout.ts";
-import { chainOf, type PageOptions, type SiteContext, sendPage, servePage } from "./serve-page.ts";
+import { type PageOptions, type SiteContext, sendPage, servePage } from "./serve-page.ts";
 import { mountAssets, sharedAsset, websiteHeaders } from "./serve-website.ts";
 import type { PageHandler } from "./visit.ts";
 

@@ -15,6 +15,7 @@ import type { SlowRequests } from "#api/http/slow-requests.ts";
 import type { Context } from "#api/v1/context.ts";
 import { type ChainId, defaultChain } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
+import { type ChainChoice, chainOf, choiceOf, chosenBefore, keepChoice } from "./chain-choice.ts";
 import type { Html } from "./html.ts";
 import { layout, refusedPage, unservedChainPage } from "./layout.ts";
 import { type PageInput, pageInputOf } from "./page-input.ts";
@@ -56,6 +57,8 @@ export type PageOptions = {
    * kept apart.
    */
   readonly parameters?: readonly PageParameter[];
+  /** A list of chains, which shows all of them together, and whose choice is kept. */
+  readonly hasAllChains?: boolean;
   /** A part that a script puts into a page: sent without what is around each. */
   readonly isFragment?: boolean;
   /** What is drawn for who shares it. */
@@ -71,19 +74,14 @@ export type PageOptions = {
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
 export function servePage(site: SiteContext, handle: PageHandler, options: PageOptions = {}) {
   const { context, origin, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
-  const { parameters = [], prepare, isFragment = false } = options;
+  const { parameters = [], prepare, isFragment = false, hasAllChains = false } = options;
   const names = new Set<string>(parameters);
-  return async (request: Request, response: Response): Promise<void> => {
-    const chainId = chainOf(request, context.chains);
-    if (chainId === undefined) {
-      sendPage(request, response, site, unservedChainPage(context.chains[0] ?? defaultChain.id));
-      return;
-    }
+  return withChoice(site, hasAllChains, async (request, response, choice): Promise<void> => {
     const make = (now: Date, snapshot: PositionedSnapshot) =>
       makePage(
         request,
         { feedOf, origin, context: { ...context, db: snapshot.db, now: () => now } },
-        chainId,
+        choice,
         { handle, names, isFragment },
       ).then((made) => ({ ...made, position: snapshot.facts.answered }));
     const address = addressWith(request, ["chainId", ...parameters]);
@@ -104,10 +102,42 @@ export function servePage(site: SiteContext, handle: PageHandler, options: PageO
       else await sendDocument(request, response, made);
     } catch (error) {
       const { status, why } = pageFault(await explain(error), { request, response, logger });
-      sendPage(request, response, site, refusedPage(chainId, status, why));
+      sendPage(request, response, site, refusedPage(oneOf(choice, context.chains), status, why));
     }
+  });
+}
+
+type AnswerChoice = (request: Request, response: Response, choice: ChainChoice) => Promise<void>;
+
+/** For what the request is about, where that is served. A list is of what was chosen before, and keeps what is chosen. */
+function withChoice(site: SiteContext, hasAllChains: boolean, answer: AnswerChoice) {
+  const { origin, context } = site;
+  const { chains } = context;
+  const isChoice = hasAllChains && chains.length > 1;
+  return async (request: Request, response: Response): Promise<void> => {
+    const choice = (isChoice ? choiceOf : chainOf)(request, chains);
+    if (choice === undefined) {
+      sendPage(request, response, site, unservedChainPage(chains[0] ?? defaultChain.id));
+      return;
+    }
+    if (isChoice && sendToChosen(request, response, chains)) return;
+    if (isChoice) keepChoice(request, response, origin);
+    await answer(request, response, choice);
   };
 }
+
+/** Sends who chose a chain before to its list; false: to nobody. */
+function sendToChosen(request: Request, response: Response, chains: readonly ChainId[]): boolean {
+  if (request.query.chainId === undefined) response.vary("Cookie");
+  const location = chosenBefore(request, chains);
+  if (location === undefined) return false;
+  response.set("Cache-Control", "no-store").redirect(location);
+  return true;
+}
+
+/** The chain of what is about one, on a page of all. */
+const oneOf = (choice: ChainChoice, chains: readonly ChainId[]): ChainId =>
+  choice === "all" ? (chains[0] ?? defaultChain.id) : choice;
 
 type Unshown = {
   readonly page: Html;
@@ -133,25 +163,27 @@ type Making = Required<Pick<PageOptions, "isFragment">> & {
 async function makePage(
   request: Request,
   site: Pick<SiteContext, "context" | "feedOf" | "origin">,
-  chainId: ChainId,
+  choice: ChainChoice,
   { handle, names, isFragment }: Making,
 ): Promise<Document | Unshown> {
   const { context, feedOf, origin } = site;
   const { chains } = context;
   const reader = openReader(context);
   const now = context.now();
-  const isLive = !isFragment && feedOf?.(chainId, "latest") !== undefined;
+  const chainId = oneOf(choice, chains);
+  const listed = choice === "all" ? chains : [choice];
+  const followed = listed.filter((one) => !isFragment && feedOf?.(one, "latest") !== undefined);
   // Before everything else: what comes after it is sent to the open page, and is never missed.
-  const after = isLive ? await feedPlace(reader.read, chainId) : undefined;
-  const feed = after === undefined ? undefined : { after, prefix: context.market.prefix };
+  const places = await Promise.all(followed.map((one) => feedPlace(reader.read, one)));
+  const feed = { places: places.flat(), prefix: context.market.prefix };
   const input = withParameters(pageInputOf(request), names);
-  const visit = { ...input, chainId, chains, now, read: reader.read };
+  const visit = { ...input, chainId, chains, listed, now, read: reader.read };
   const content = await handle(visit).catch((error: unknown) => {
     if (error instanceof RefusedRead) return refusedPage(chainId, error.status, error.message);
     throw error;
   });
   const { path } = request;
-  const parts = { chainId, chains, path, origin, requests: reader.requests(), now, feed };
+  const parts = { chainId, choice, chains, path, origin, requests: reader.requests(), now, feed };
   const page = isFragment ? content.body : layout({ ...content, ...parts });
   const { status = 200, leadsTo } = content;
   if (leadsTo !== undefined) return { page, status: 302, location: leadsTo };
@@ -173,10 +205,10 @@ function withParameters(input: PageInput, names: ReadonlySet<string>): PageInput
   };
 }
 
-/** The place after the newest event. */
-async function feedPlace(read: Reader["read"], chainId: ChainId): Promise<string | undefined> {
+/** The place after the newest event; none where there is no feed yet. */
+async function feedPlace(read: Reader["read"], chainId: ChainId) {
   const { meta } = await read(events, { query: { chainId: String(chainId), per_page: "1" } });
-  return meta?.next;
+  return meta?.next === undefined ? [] : [{ chainId, after: meta.next }];
 }
 
 /** Sends a page that reads nothing. */
@@ -187,14 +219,8 @@ export function sendPage(
   content: PageContent,
 ): void {
   const chainId = chainOf(request, chains) ?? chains[0] ?? defaultChain.id;
-  const parts = { chainId, chains, path: request.path, origin, requests: [], now: now() };
+  const { path } = request;
+  const parts = { chainId, choice: chainId, chains, path, origin, requests: [], now: now() };
   response.set("Cache-Control", "no-store");
   sendHtml(response, layout({ ...content, ...parts }), content.status);
-}
-
-/** Without a chain in the query the default one, as in the API, where it is served; undefined: not a chain served. */
-export function chainOf({ query }: Request, chains: readonly ChainId[]): ChainId | undefined {
-  const { chainId } = query;
-  if (chainId === undefined) return chains.find((one) => one === defaultChain.id) ?? chains[0];
-  return chains.find((one) => String(one) === chainId);
 }

@@ -30,6 +30,8 @@ export type Visit = Pick<PageInput, "path" | "key"> & {
   readonly chainId: ChainId;
   /** The chains served, for the switch between them. */
   readonly chains: readonly ChainId[];
+  /** Those that a list of chains shows: all, or that of the page. */
+  readonly listed: readonly ChainId[];
   /** Of the parameters that the page says it has. */
   readonly parameter: (name: PageParameter) => string;
   readonly entries: (name: PageParameter) => ReturnType<PageInput["entries"]>;
