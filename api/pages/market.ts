@@ -89,16 +89,24 @@ function rankOf(
   return usd === null || !excludesWash || volume === 0 ? usd : usd * (1 - wash / volume);
 }
 
-type ActivitySlice = { readonly perPage: number; readonly type?: string; readonly cursor?: string };
+type ActivitySlice = {
+  readonly perPage: number;
+  readonly type?: string;
+  readonly wallet?: string;
+  readonly cursor?: string;
+};
 
-const newestActivity = (
+/** Of the chains that the page shows. */
+export const newestActivity = (
   { listed, read }: Visit,
-  { perPage, type = "", cursor = "" }: ActivitySlice,
+  { perPage, type = "", wallet, cursor = "" }: ActivitySlice,
 ) =>
   mergedPage({
     ...{ chains: listed, cursor, perPage },
     read: (one, slice) =>
-      read(listActivity, { query: { chainId: String(one), type: type || undefined, ...slice } }),
+      read(listActivity, {
+        query: { chainId: String(one), type: type || undefined, wallet, ...slice },
+      }),
     rankOf: ({ timestamp }) => Date.parse(timestamp),
   });
 

@@ -24,7 +24,7 @@ export const pages: readonly SitePage[] = [
   [
     "/",
     marketPage,
-    { parameters: ["cursor", "exclude_wash", "period", "sort"], hasAllChains: true },
+    { parameters: ["cursor", "exclude_wash", "period", "sort"], allChains: "list" },
   ],
   ["/collections/{collection}", collectionPage, { parameters: ofCollection, card: collectionCard }],
   [
@@ -36,8 +36,12 @@ export const pages: readonly SitePage[] = [
   ["/transactions/{hash}", transactionPage],
   ["/listings/{askId}", listingPage, { card: listingCard }],
   ["/bids/{bidId}", bidPage, { card: bidCard }],
-  ["/wallets/{wallet}", walletPage, { parameters: [...ofMoment, "cursor", "view"] }],
-  ["/activity", activityPage, { parameters: ["cursor", "type"], hasAllChains: true }],
+  [
+    "/wallets/{wallet}",
+    walletPage,
+    { parameters: [...ofMoment, "cursor", "view"], allChains: "asked" },
+  ],
+  ["/activity", activityPage, { parameters: ["cursor", "type"], allChains: "list" }],
   ["/status", statusPage],
   ["/search", searchPage, { parameters: ["q"], prepare: prepareSearch }],
   [

@@ -8,12 +8,13 @@ import { type HeldToken, walletTokens } from "../v1/wallet-tokens.ts";
 import { activityTable, liveSwitch } from "./kit/activity-table.ts";
 import { type Html, html } from "./kit/html.ts";
 import { itemGrid } from "./kit/item-grid.ts";
-import { chainTools, pageLink, toCollection, toToken } from "./kit/links.ts";
+import { chainTools, pageLink, toCollection, toToken, walletLink } from "./kit/links.ts";
 import { amount, formatCount } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { shortHex } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
+import { newestActivity } from "./market.ts";
 import { pastWallet } from "./past/past-wallet.ts";
 import { askedMoment, timeBar } from "./past/time-bar.ts";
 import {
@@ -185,10 +186,40 @@ export async function walletPage(visit: Visit): Promise<PageContent> {
     query: { chainId: String(chainId), per_page: "1" },
   });
   const wallet = key("wallet").toLowerCase();
+  if (visit.listed.length > 1) return walletOnAll(visit, wallet);
   if (askedMoment(visit) === "") return walletNow(visit, wallet);
   const past = await pastWallet(visit, wallet, nameOfWallet(chainId, wallet));
   const preview = { canonical: walletView(visit, wallet, {}) };
   return { ...past, title: `Wallet ${shortHex(wallet)} · as it was`, preview, isUnlisted: true };
+}
+
+/** What it is on each chain, and what it did on all. */
+async function walletOnAll(visit: Visit, wallet: string): Promise<PageContent> {
+  const { listed, now } = visit;
+  const [own, recent] = await Promise.all([
+    Promise.all(listed.map((chainId) => walletFigures({ ...visit, chainId }, wallet))),
+    newestActivity(visit, { perPage: 40, wallet, cursor: visit.parameter("cursor") }),
+  ]);
+  const isLive = visit.parameter("cursor") === "";
+  const link = (more: Record<string, string>) =>
+    pageLink(`/wallets/${wallet}`, { chainId: "all", ...more });
+  const body = html`${walletName(wallet, "All chains")}
+${listed.map((chainId, place) =>
+  panel({
+    id: `chain-${chainId}`,
+    title: chainNames[chainId],
+    aside: html`<a href="${walletLink(chainId, wallet)}">Tokens and orders</a>`,
+    body: own[place] ?? html``,
+  }),
+)}
+${panel({
+  id: "activity",
+  title: "Activity",
+  aside: isLive && liveSwitch,
+  body: html`${activityTable(recent.rows, { now, caption: "What it did", isLive, hasChains: true })}${nextPage(recent.next && link({ cursor: recent.next }))}`,
+})}`;
+  const preview = { canonical: link({}) };
+  return { title: `Wallet ${shortHex(wallet)} on all chains`, body, preview, live: { wallet } };
 }
 
 async function walletNow(visit: Visit, wallet: string): Promise<PageContent> {
@@ -222,8 +253,11 @@ function ordersQuery({ chainId, parameter }: Visit, maker: string) {
 }
 
 const nameOfWallet = (chainId: ChainId, wallet: string): Html =>
-  html`<header class="token-head"><p class="facts"><span>Wallet</span><span>${chainNames[chainId]}</span></p>
-<h1><span class="address">${wallet}</span> ${chainTools(chainId, { address: wallet })}</h1></header>`;
+  walletName(wallet, chainNames[chainId], chainTools(chainId, { address: wallet }));
+
+const walletName = (wallet: string, where: string, tools?: Html): Html =>
+  html`<header class="token-head"><p class="facts"><span>Wallet</span><span>${where}</span></p>
+<h1><span class="address">${wallet}</span> ${tools}</h1></header>`;
 
 async function listingsView(visit: Visit, maker: string): Promise<Html> {
   const { data, meta } = await visit.read(listListings, { query: ordersQuery(visit, maker) });

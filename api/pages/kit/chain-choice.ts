@@ -14,9 +14,13 @@ export function chainOf({ query }: Request, chains: readonly ChainId[]): ChainId
   return chains.find((one) => String(one) === chainId);
 }
 
-/** Of several chains, in a list which has all of them together: without a chain in the query all of them. */
-export function choiceOf(request: Request, chains: readonly ChainId[]): ChainChoice | undefined {
-  const { chainId = "all" } = request.query;
+/** Of several chains, on a page which has all of them together: in a list also without a chain in the query. */
+export function choiceOf(
+  request: Request,
+  chains: readonly ChainId[],
+  isList: boolean,
+): ChainChoice | undefined {
+  const { chainId = isList ? "all" : undefined } = request.query;
   return chainId === "all" ? "all" : chainOf(request, chains);
 }
 

@@ -86,9 +86,9 @@ function liveAttributes(
 const chainChoices = (chains: readonly ChainId[]): readonly ChainChoice[] =>
   chains.length > 1 ? ["all", ...chains] : chains;
 
-/** Lists of a chain have the same page on the other chain; a row has not. */
+/** Lists of a chain, and wallets, have the same page on the other chain; what stands on one has not. */
 function chainLink(one: ChainChoice, current: ChainChoice, path: string): Html {
-  const same = path === "/activity" ? path : "/";
+  const same = /^\/(activity$|wallets\/)/.test(path) ? path : "/";
   return html`<a href="${pageLink(same, { chainId: one })}"${one === current && html` aria-current="true"`}>${choiceName(one)}</a>`;
 }
 

@@ -57,8 +57,8 @@ export type PageOptions = {
    * kept apart.
    */
   readonly parameters?: readonly PageParameter[];
-  /** A list of chains, which shows all of them together, and whose choice is kept. */
-  readonly hasAllChains?: boolean;
+  /** It is of all chains together where it is asked to; a list is so by itself, and its choice is kept. */
+  readonly allChains?: "asked" | "list";
   /** A part that a script puts into a page: sent without what is around each. */
   readonly isFragment?: boolean;
   /** What is drawn for who shares it. */
@@ -74,9 +74,9 @@ export type PageOptions = {
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
 export function servePage(site: SiteContext, handle: PageHandler, options: PageOptions = {}) {
   const { context, origin, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
-  const { parameters = [], prepare, isFragment = false, hasAllChains = false } = options;
+  const { parameters = [], prepare, isFragment = false, allChains } = options;
   const names = new Set<string>(parameters);
-  return withChoice(site, hasAllChains, async (request, response, choice): Promise<void> => {
+  return withChoice(site, allChains, async (request, response, choice): Promise<void> => {
     const make = (now: Date, snapshot: PositionedSnapshot) =>
       makePage(
         request,
@@ -110,18 +110,23 @@ export function servePage(site: SiteContext, handle: PageHandler, options: PageO
 type AnswerChoice = (request: Request, response: Response, choice: ChainChoice) => Promise<void>;
 
 /** For what the request is about, where that is served. A list is of what was chosen before, and keeps what is chosen. */
-function withChoice(site: SiteContext, hasAllChains: boolean, answer: AnswerChoice) {
+function withChoice(site: SiteContext, allChains: PageOptions["allChains"], answer: AnswerChoice) {
   const { origin, context } = site;
   const { chains } = context;
-  const isChoice = hasAllChains && chains.length > 1;
+  const isSeveral = chains.length > 1;
+  const isList = isSeveral && allChains === "list";
+  const read = (request: Request) =>
+    isSeveral && allChains !== undefined
+      ? choiceOf(request, chains, isList)
+      : chainOf(request, chains);
   return async (request: Request, response: Response): Promise<void> => {
-    const choice = (isChoice ? choiceOf : chainOf)(request, chains);
+    const choice = read(request);
     if (choice === undefined) {
       sendPage(request, response, site, unservedChainPage(chains[0] ?? defaultChain.id));
       return;
     }
-    if (isChoice && sendToChosen(request, response, chains)) return;
-    if (isChoice) keepChoice(request, response, origin);
+    if (isList && sendToChosen(request, response, chains)) return;
+    if (isList) keepChoice(request, response, origin);
     await answer(request, response, choice);
   };
 }

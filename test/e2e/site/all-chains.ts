@@ -1,6 +1,7 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChainId, chainIds, chainNames } from "#chains/index.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import {
   findBarriers,
   keepPicture,
@@ -71,23 +72,24 @@ export function describeAllChains(testBrowser: () => TestBrowser): void {
       },
     );
 
-    it.each(["/?chainId=all&period=7d", "/activity?chainId=all"])(
-      "can be used by everybody, on a phone too, light and dark: %s",
-      async (path) => {
-        const name = `site-all-chains-${path.startsWith("/?") ? "market" : "activity"}`;
-        const viewport = { width: 1440, height: 844 };
-        const { context, page, complaints } = await open(path, { viewport, hasTouch: true });
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-          expect(await findBarriers(page)).toEqual([]);
-          await keepPicture(page, `${name}-1440-${colorScheme}`);
-        }
-        expect(await auditFaults(page)).toEqual([]);
-        expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-        expect(await phoneFaults(page, name)).toEqual([]);
-        expect(withoutMedia(complaints)).toEqual([]);
-        await context.close();
-      },
-    );
+    it.each([
+      ["market", "/?chainId=all&period=7d"],
+      ["activity", "/activity?chainId=all"],
+      ["wallet", `/wallets/${addressOf(0x51)}?chainId=all`],
+    ])("can be used by everybody, on a phone too, light and dark: %s", async (shown, path) => {
+      const name = `site-all-chains-${shown}`;
+      const viewport = { width: 1440, height: 844 };
+      const { context, page, complaints } = await open(path, { viewport, hasTouch: true });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        expect(await findBarriers(page)).toEqual([]);
+        await keepPicture(page, `${name}-1440-${colorScheme}`);
+      }
+      expect(await auditFaults(page)).toEqual([]);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await phoneFaults(page, name)).toEqual([]);
+      expect(withoutMedia(complaints)).toEqual([]);
+      await context.close();
+    });
   });
 }

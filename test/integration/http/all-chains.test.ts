@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { chainIds, chainNames, defaultChain } from "#chains/index.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import { decode, tableOf } from "#test/support/http/page-tables.ts";
 import { openTwoChains, type TwoChains } from "#test/support/http/two-chains.ts";
 
@@ -52,6 +53,10 @@ const collectionsOf = async (chainId: number, sort: string) => {
   const answer = await fetch(`${served.url}/v1/collections?${query}`);
   return Collections.parse(await answer.json()).data;
 };
+
+const current = (html: string) =>
+  /<nav class="chains"[^>]*>.*?<a href="[^"]*" aria-current="true">([^<]*)<\/a>/.exec(html)?.[1];
+const other = chainIds.find((one) => one !== defaultChain.id);
 
 describe("the market of all chains", () => {
   const figures = {
@@ -116,11 +121,36 @@ describe("the market of all chains", () => {
   });
 });
 
-describe("the choice of a chain", () => {
-  const current = (html: string) =>
-    /<nav class="chains"[^>]*>.*?<a href="[^"]*" aria-current="true">([^<]*)<\/a>/.exec(html)?.[1];
-  const other = chainIds.find((one) => one !== defaultChain.id);
+describe("a wallet on all chains", () => {
+  const wallet = addressOf(0x51);
+  const figuresOf = (html: string) =>
+    [...html.matchAll(/<dt>([^<]+)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, value = ""]) => [
+      name,
+      /value="(-?\d+)"/.exec(value)?.[1],
+    ]);
 
+  it("has the figures that it has on each, and what it did on any", async () => {
+    const { status, html } = await open(`/wallets/${wallet}?chainId=all`);
+    expect([status, current(html)]).toEqual([200, "All chains"]);
+    const own = await Promise.all(
+      chainIds.map(async (one) => (await open(`/wallets/${wallet}?chainId=${one}`)).html),
+    );
+    expect(figuresOf(html)).toEqual(own.flatMap(figuresOf));
+    const chains = tableOf(html, "What it did").map(({ cells }) => cells[4]);
+    expect(new Set(chains)).toEqual(new Set(chainIds.map((one) => chainNames[one])));
+    for (const one of [...chainIds, "all"])
+      expect(html).toContain(`href="/wallets/${wallet}?chainId=${one}"`);
+  });
+
+  it("is asked for, and changes no choice", async () => {
+    const { headers, html } = await open(`/wallets/${wallet}`, `chain=${other}`);
+    expect([current(html), headers.get("set-cookie")]).toEqual([chainNames[defaultChain.id], null]);
+    expect((await open(`/wallets/${wallet}?chainId=all`)).headers.get("set-cookie")).toBeNull();
+    expect((await open("/wallets/nobody?chainId=all")).status).toBe(422);
+  });
+});
+
+describe("the choice of a chain", () => {
   it("is all of them for who made none, which caches learn", async () => {
     for (const path of ["/", "/activity"]) {
       const { status, html, headers } = await open(path);
