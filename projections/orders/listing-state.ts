@@ -173,7 +173,8 @@ function tokenApprovals(recompute: RecomputeSet): RawBuilder<unknown> {
 function holderReadings(recompute: RecomputeSet): RawBuilder<unknown> {
   const orders = sql`(
     select contract_id, token_id, maker, kind from ${recompute.orders}
-    cross join (values (${kindLiteral("units_read")}), (${kindLiteral("transfer_read")})) of_kind (kind)) of_holder`;
+    cross join (values (${kindLiteral("units_read")}), (${kindLiteral("transfer_read")})) of_kind (kind)
+    where case kind when ${kindLiteral("units_read")} then standard = 1155 else is_conduit_known end) of_holder`;
   return latestReadings(
     { ...recompute, orders },
     {

@@ -103,10 +103,11 @@ export function pastListings(wanted: Wanted, moment: Moment): PastOrders {
   const recompute = foldedAt(moment, sql`past_order`);
   return {
     ctes: sql`
-      ${retractedCte(point)}, named as materialized (${namedListings(wanted, moment)}),
+      ${retractedCte(point)}, today as materialized (${todaysListings(wanted, moment)}),
+      named as materialized (${namedListings(wanted, moment)}),
       past_order as materialized (
         select ${termColumns}, ${contractsOfListing}
-        from (${termsOf(factsOfNamed(moment))}) o left join (${exchangeContracts}) x using (chain_id)
+        from (${termsThen(moment)}) o left join (${exchangeContracts}) x using (chain_id)
       ),
       subject as materialized (select distinct contract_id, token_id from past_order),
       ${ownedCtes(point)},
@@ -117,21 +118,41 @@ export function pastListings(wanted: Wanted, moment: Moment): PastOrders {
         where not ${isCompacted(recompute)}
       )`,
     rows: sql`past_listing`,
-    folded: sql`greatest((select count(*)::int from named), ${foldedOwners})`,
+    folded: sql`greatest((select count(*) filter (where is_ours)::int from today) + (select count(*)::int from named), ${foldedOwners})`,
   };
 }
 
-function namedListings(wanted: Wanted, moment: Moment): RawBuilder<unknown> {
-  const own = receivedFacts(
-    moment,
-    sql`f.kind = ${kindLiteral("order_submitted")} and ${ofSubject(wanted, "from_address")}`,
-  );
-  const shown = sql`select f.order_hash from listings.listing f where ${ofSubject(wanted, "maker")}`;
-  const isOwn = wanted.marketplace === "native" || moment.partnersFrom !== undefined;
+const isOwn = ({ marketplace }: Wanted, { partnersFrom }: Moment) =>
+  marketplace === "native" || partnersFrom !== undefined;
+
+/** Rows of today; `is_ours`: signed here by then, so that its terms are those of then. */
+function todaysListings(wanted: Wanted, moment: Moment): RawBuilder<unknown> {
+  const isOurs = sql`
+    f.marketplace = 'native' and f.position <= ${moment.point.position}::bigint
+    and f.created_at <= ${moment.clock.toISOString()}::timestamptz`;
   return sql`
-    select order_hash from (${own}) own ${isOwn ? sql`` : sql`union ${shown}`}
+    select ${termColumns}, ${isOurs} as is_ours from listings.listing f
+    where ${ofSubject(wanted, "maker")} and ${isOwn(wanted, moment) ? isOurs : sql`true`}
     limit ${mostFolded + 1}`;
 }
+
+/** Orders whose terms are derived anew: our own that have left the table, and those of partners. */
+function namedListings(wanted: Wanted, moment: Moment): RawBuilder<unknown> {
+  const submitted = sql`f.kind = ${kindLiteral("order_submitted")} and ${ofSubject(wanted, "from_address")}`;
+  const left = sql`
+    select f.position from log.fact f where ${submitted} and f.position <= ${moment.point.position}::bigint
+    except select position from today where is_ours`;
+  return sql`
+    select order_hash from (${receivedFacts(moment, sql`f.position in (${left})`)}) own
+    union select order_hash from today where not is_ours
+    limit ${mostFolded + 1}`;
+}
+
+const termsThen = (moment: Moment) => sql`
+  select ${termColumns} from today where is_ours
+  union all
+  select ${termColumns} from (${termsOf(factsOfNamed(moment))}) derived
+  where (order_hash, chain_id) not in (select order_hash, chain_id from today where is_ours)`;
 
 /** SQL: facts `f` that the terms of the named listings follow from. */
 const factsOfNamed = (moment: Moment) => sql`
