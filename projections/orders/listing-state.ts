@@ -44,22 +44,25 @@ const lastBlock = sql`
  * The state of each listing: `order_hash`, `chain_id`, `status`, `reason`, `filled`, `fillable`, `updated_at`. Of a
  * maker's fillable listings of a token on our own marketplace only the cheapest is active, of equal ones the newest. The
  * state of an ended listing depends only on the fact that ended it.
+ *
+ * `offset 0` has what a step computes computed once, without a copy of all rows. The conditions are copied: planned as part
+ * of the steps, their joins take half as long again.
  */
 export function listingStates(recompute: RecomputeSet): RawBuilder<unknown> {
   return sql`
     with conditions as materialized (${listingConditions(recompute)}),
-    with_reason as materialized (
-      select *, ${ownReason} as own_reason from conditions
-    ), with_own_status as materialized (
-      select *, ${status(sql`own_reason is not null`)} as own_status from with_reason
-    ), dated as materialized (
+    with_reason as (
+      select *, ${ownReason} as own_reason from conditions offset 0
+    ), with_own_status as (
+      select *, ${status(sql`own_reason is not null`)} as own_status from with_reason offset 0
+    ), dated as (
       select *, greatest(
                created_at, ${blockTime(lastBlock)},
                case when own_status in ('active', 'inactive') then last_seen_at end,
                case when has_started and own_status in ('active', 'inactive') then to_timestamp(start_time) end
              ) as changed_at
-      from with_own_status
-    ), ranked as materialized (
+      from with_own_status offset 0
+    ), ranked as (
       select *, row_number() over best as rank, first_value(changed_at) over best as best_changed_at
       from dated
       window best as (

@@ -1,8 +1,11 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { resolvePoint } from "#projections/engine/point.ts";
+import { appendStaged, openStage } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { type Moment, momentOf } from "#projections/past/moment.ts";
 import { readPastDepth } from "#projections/past/read-past-depth.ts";
 import { readPastFigures } from "#projections/past/read-past-figures.ts";
@@ -24,6 +27,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withDatabase(async (db) => {
     const listings = Math.floor(facts / 2 / TOKENS_OF_CONTRACT) * TOKENS_OF_CONTRACT;
     const contracts = listings / TOKENS_OF_CONTRACT;
+    await appendExchange(db);
     for (let from = 0; from < listings; from += BATCH)
       await appendListed(db, from, Math.min(from + BATCH, listings), contracts);
     await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
@@ -45,6 +49,25 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
         ask(db, moment, { chainId: 1, contractIds: null, tokenId: null, maker }),
       )),
     ];
+  });
+}
+
+/** The exchange and the common conduit, as every log has them: without, nothing is looked up of fills, counters and channels. */
+async function appendExchange(db: Database): Promise<void> {
+  const address = (hex: string) => sql`decode(${hex.slice(2)}, 'hex')`;
+  const exchange = address(seaportAddresses["1.6"]);
+  const nobody = sql`decode(repeat('01', 20), 'hex')`;
+  await db.transaction().execute(async (session) => {
+    await openStage(session);
+    await sql`
+      insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
+                          transaction_hash, log_index, sub_index, contract, from_address, to_address, amount)
+      select ord, kind, 1, 0, sha256('block'), to_timestamp(1699999999), 0, sha256('transaction'), ord, 0,
+             contract, maker, conduit_exchange, 1
+      from (values (0, ${sql.lit(factKind.channel_updated)}, ${address(commonConduit.address)}, null, ${exchange}),
+                   (1, ${sql.lit(factKind.counter_incremented)}, ${exchange}, ${nobody}, null)
+      ) first (ord, kind, contract, maker, conduit_exchange)`.execute(session);
+    await appendStaged(session);
   });
 }
 
