@@ -41,7 +41,7 @@ const replicaList = z.string().transform((text, context): ReplicaAddress[] =>
 export const databaseSettings = {
   DATABASE_URL: setting(postgresUrl(), {
     meaning:
-      "database on a PostgreSQL server, version 15 to 18; its user owns the tables and migrates them",
+      "database on a PostgreSQL server, version 18; its user owns the tables and migrates them",
     expectation: "a postgres:// URL",
     example: "postgres://user:password@localhost:5432/orders",
     fallback: "absent: embedded PostgreSQL in DATA_DIR",

@@ -62,8 +62,22 @@ async function apply(
   });
 }
 
+/** The oldest server that has every function that statements here call (`hashbyteaextended`). */
+export const oldestServer = 18;
+
+async function refuseOlderServer(session: Session): Promise<void> {
+  const { rows } = await sql<{ version: number }>`
+    select current_setting('server_version_num')::int / 10000 as version`.execute(session);
+  const version = rows[0]?.version ?? 0;
+  if (version < oldestServer)
+    throw new Error(
+      `PostgreSQL ${oldestServer} is needed, and the server is PostgreSQL ${version}`,
+    );
+}
+
 /** Makes an empty database one of this release, which no migration follows. */
 async function createAll(session: Session): Promise<void> {
+  await refuseOlderServer(session);
   // Functions may name tables that come after them.
   await sql`set local check_function_bodies = off`.execute(session);
   for (const file of schemaFiles) await runSqlFile(session, file);

@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
+import { oldestServer } from "#ops/postgres/migrate.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { locksSchema } from "#projections/log/named-lock.ts";
@@ -65,10 +66,10 @@ const lacksIndex: Finding = {
 function checkSettings(server: ServerSettings): Finding[] {
   const findings: [boolean, boolean, string, string][] = [
     [
-      server.version < 150_000 || server.version >= 190_000,
+      Math.floor(server.version / 10_000) !== oldestServer,
       true,
       `PostgreSQL ${Math.floor(server.version / 10_000)}`,
-      "versions 15 to 18 are tested",
+      `version ${oldestServer} is needed, and tested`,
     ],
     [server.fsync === "off", true, "fsync is off", "a crash of the machine may lose the log"],
     [
