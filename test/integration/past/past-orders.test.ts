@@ -11,6 +11,7 @@ import {
   givenBid,
   givenListing,
   receivedAt,
+  ticked,
   transferred,
 } from "#test/support/orders/order-facts.ts";
 import { partnerListingOf, seen } from "#test/support/orders/partner-orders.ts";
@@ -292,5 +293,19 @@ describe("orders of a moment that are not told", () => {
         .parse(data)
         .flatMap((row) => row.listed).length;
     expect(listed(first) - listed(second)).toBe(1);
+  });
+});
+
+describe("our own listings that have left today's rows", () => {
+  it("are answered of moments at which they stood", async () => {
+    const now = receivedAt + 40n * day;
+    stage.at(now);
+    await stage.happens(ticked(now));
+    const today = await api.get(`/v1/listings?chainId=1&maker=${alice}&status=expired`);
+    expect(today.body).toMatchObject({ data: [], meta: { total: 0 } });
+    const then = { 1: "active", 2: "not_owner", 4: "active" };
+    for (const more of [ofAlice, `${ofAlice}&collection=${nft}`])
+      expect(await states(12, more)).toEqual(then);
+    expect(await states(14, ofAlice)).toMatchObject({ 4: "expired" });
   });
 });
