@@ -14,9 +14,10 @@ import { commaList } from "../http/query.ts";
 import { readActivityPage } from "../v1/activity.ts";
 import { contractsOfQuery } from "../v1/collection-reference.ts";
 import { collectionKey, tokenId, wallet } from "../v1/parameters.ts";
+import { presentTokenUrls } from "../v1/urls.ts";
 import { presentCurrency } from "../v1/wire.ts";
 import { decimals } from "./present-order.ts";
-import { type OpenSeaContext, openSeaRefusals, openSeaRoute } from "./route.ts";
+import { type OpenSeaContext, openSeaPage, openSeaRefusals, openSeaRoute } from "./route.ts";
 
 /** Types of events, and ours of which each is a part. */
 const activityOf = {
@@ -39,11 +40,7 @@ const query = z.object({
     .string()
     .regex(/^\d{1,10}$/, "must be Unix seconds")
     .optional(),
-  limit: z
-    .string()
-    .regex(/^([1-9]\d?|1\d\d|200)$/, "must be a number of rows, up to 200")
-    .default("50"),
-  next: z.string().optional(),
+  ...openSeaPage(200),
 });
 type EventsQuery = z.output<typeof query>;
 type AssetEvent = Record<string, unknown>;
@@ -86,13 +83,14 @@ async function eventsOf(
   return { data: { asset_events: events, next: page.nextCursor } };
 }
 
-function presentEvent(row: EventRow, { chainId, siteUrl }: OpenSeaContext): AssetEvent {
+function presentEvent(row: EventRow, context: OpenSeaContext): AssetEvent {
+  const { chainId } = context;
   const event = {
     event_timestamp: seconds(row.at),
     chain: chainNameAt("opensea", chainId),
     transaction: row.transactionHash,
     quantity: Number(row.quantity ?? 1n),
-    nft: presentSubject(row, siteUrl),
+    nft: presentSubject(row, context),
   };
   if (row.type !== "sale")
     return {
@@ -119,11 +117,12 @@ function presentOrderEvent(
   row: SubmittedOrderRow,
   { components, terms }: MarketplaceOrder,
   asked: readonly EventType[],
-  { chainId, siteUrl }: OpenSeaContext,
+  context: OpenSeaContext,
 ): AssetEvent[] {
+  const { chainId } = context;
   const kind = kindOf(terms);
   if (!asked.includes(kind)) return [];
-  const ofToken = row.tokenId === null ? {} : { asset: presentSubject(row, siteUrl) };
+  const ofToken = row.tokenId === null ? {} : { asset: presentSubject(row, context) };
   return [
     {
       event_type: "order",
@@ -165,15 +164,20 @@ const traitsOf = ({ criteria }: Terms) =>
 
 type Traded = Pick<EventRow, "contract" | "tokenId" | "collectionSlug" | "collectionAddress">;
 
-const presentSubject = (row: Traded, siteUrl: string) => ({
-  identifier: String(row.tokenId),
-  collection: row.collectionSlug ?? row.collectionAddress,
-  contract: row.contract,
-  opensea_url: `${siteUrl}/collections/${row.contract}/tokens/${row.tokenId}`,
-  traits: [],
-  is_disabled: false,
-  is_nsfw: false,
-});
+function presentSubject(row: Traded, context: OpenSeaContext) {
+  const { contract, tokenId } = row;
+  const collection = row.collectionSlug ?? row.collectionAddress;
+  const isKnown = contract !== null && tokenId !== null && collection !== null;
+  return {
+    identifier: String(tokenId),
+    collection,
+    contract,
+    opensea_url: isKnown ? presentTokenUrls(context, collection, contract, tokenId).token : null,
+    traits: [],
+    is_disabled: false,
+    is_nsfw: false,
+  };
+}
 
 /** `quantity` is of all units, in the smallest unit of the currency. */
 function paymentOf(chainId: OpenSeaContext["chainId"], paid: Hex | null, wei: bigint | null) {

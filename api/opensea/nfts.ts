@@ -4,19 +4,19 @@ import { type Token, token } from "../v1/collections/token.ts";
 import { tokens } from "../v1/collections/tokens.ts";
 import { wallet } from "../v1/parameters.ts";
 import { walletTokens } from "../v1/wallet-tokens.ts";
-import { askBook, type OpenSeaContext, openSeaRefusals, openSeaRoute } from "./route.ts";
+import {
+  askBook,
+  type OpenSeaContext,
+  openSeaPage,
+  openSeaRefusals,
+  openSeaRoute,
+} from "./route.ts";
 
 const fields = z.record(z.string(), z.unknown());
 const shared = { method: "get", tag: "OpenSea", data: fields, refuses: openSeaRefusals } as const;
 
 const tokenPlace = z.object({ chain: z.string(), address: z.string(), identifier: z.string() });
-const pageQuery = {
-  limit: z
-    .string()
-    .regex(/^([1-9]\d?|100)$/, "must be a number of rows, up to 100")
-    .default("50"),
-  next: z.string().optional(),
-};
+const pageQuery = openSeaPage(100);
 
 type ShownToken = z.output<typeof Token>;
 

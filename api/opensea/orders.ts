@@ -8,7 +8,13 @@ import { listingId, orderId } from "../orders/order-id.ts";
 import { bestBids, listBids, presentBid } from "../v1/orders/bids.ts";
 import { listListings, presentListing } from "../v1/orders/listings.ts";
 import { presentOrders } from "./present-order.ts";
-import { askBook, type OpenSeaContext, openSeaRefusals, openSeaRoute } from "./route.ts";
+import {
+  askBook,
+  type OpenSeaContext,
+  openSeaPage,
+  openSeaRefusals,
+  openSeaRoute,
+} from "./route.ts";
 
 const fields = z.record(z.string(), z.unknown());
 const shared = {
@@ -19,13 +25,7 @@ const shared = {
   refuses: openSeaRefusals,
 } as const;
 
-const pageQuery = {
-  limit: z
-    .string()
-    .regex(/^[1-9]\d{0,2}$/, "must be a number of rows, up to 100")
-    .default("50"),
-  next: z.string().optional(),
-};
+const pageQuery = openSeaPage(100);
 /** Private listings are not taken here. */
 const listQuery = z.object({ ...pageQuery, include_private_listings: z.string().optional() });
 const slug = z.object({ slug: z.string() });

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { reject } from "#projections/domain/rejection.ts";
@@ -39,3 +40,16 @@ export async function askBook<Data, Meta, Code extends string = keyof typeof ope
 ): Promise<Answer<Data, Meta> | Refused<Code>> {
   return (await askV1(...asked)) as Answer<Data, Meta> | Refused<Code>;
 }
+
+/** Query of a list, of up to so many rows. */
+export const openSeaPage = (most: number) => {
+  const limit = `must be a number of rows, up to ${most}`;
+  return {
+    limit: z
+      .string()
+      .regex(/^[1-9]\d{0,2}$/, limit)
+      .refine((rows) => Number(rows) <= most, limit)
+      .default("50"),
+    next: z.string().optional(),
+  };
+};

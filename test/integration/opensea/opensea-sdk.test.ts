@@ -198,6 +198,11 @@ describe("OpenSea's client with our address", () => {
       { ...common, eventType: "sale", seller: alice, buyer: bob, payment: price },
       { ...common, eventType: "transfer", fromAddress: alice, toAddress: bob },
     ]);
+    const pages = ofToken.assetEvents.map(
+      (event) => (Object(event).nft ?? Object(event).asset).openseaUrl,
+    );
+    expect(shown.openseaUrl).toMatch(/^http/);
+    expect(new Set(pages)).toEqual(new Set([shown.openseaUrl]));
     const offers = await buyer.api.getEventsByAccount(addressOf("erin"), {
       ...{ eventType: "collection_offer", chain: Chain.ApeChain },
     });
